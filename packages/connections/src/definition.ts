@@ -4,8 +4,8 @@ import type { AccountDefinition, ConnectedAccount } from "@svc/db/connections/ac
 import type { CallableAccountRow } from "@svc/db/connections/find-callable";
 
 /**
- * Returns the values by which svc finds the accounts that a toolkit can use. An account fits only if all three values are equal. So a
- * private toolkit never uses accounts of a shared toolkit with the same slug.
+ * Returns the slug, `isPrivate` and `isSandbox` of the accounts that a toolkit can use. An account fits only if it has the same three
+ * values. So a private toolkit never uses accounts of a shared toolkit with the same slug.
  */
 export function definitionOf(toolkit: Toolkit, isSandbox: boolean): AccountDefinition {
   return { toolkitSlug: toolkit.slug, isPrivate: toolkit.ownerProjectId !== "", isSandbox };

@@ -5,10 +5,7 @@ import { plan } from "./planner/plan.ts";
 
 const sealed = Buffer.from("sealed");
 
-/**
- * Parameters with which a key rotation reads a page of a table, for recorded query plans: at most 500 rows. `oldBefore` is so high that
- * every encrypted value counts as made with an old key.
- */
+/** Reads at most 500 rows of a table. `oldBefore` is so high that all encrypted values count as encrypted with an old key. */
 const page = { oldBefore: Buffer.alloc(12, 0xff), limit: 500 };
 
 async function afterFirst(db: Executor, table: string): Promise<string> {

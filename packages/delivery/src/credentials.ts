@@ -164,7 +164,7 @@ function partsOfBasic(value: string): readonly string[] {
 }
 
 /**
- * svc removes credentials with at least this many characters from the answers of an endpoint. Shorter ones stay, because they often occur
- * inside normal words.
+ * Credentials with fewer characters than this stay visible in the answers of an endpoint, because they often occur inside normal words. svc
+ * hides all other credentials.
  */
 const shownMax = 4;

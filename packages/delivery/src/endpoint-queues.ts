@@ -27,8 +27,8 @@ class QueuePart {
   wasLate = false;
 
   /**
-   * Returns how many more deliveries this part of the queue can take. `turns`: maximum number of attempts in flight. `aheadFactor`: how
-   * many deliveries may wait for each of these attempts.
+   * Returns how many more deliveries this queue can take. `turns`: maximum number of attempts at the same time. `aheadFactor`: how many
+   * deliveries may wait for each of these attempts.
    */
   room(turns: number, aheadFactor: number): number {
     const ahead = this.wasLate ? 0 : Math.floor(turns * aheadFactor);

@@ -28,8 +28,8 @@ type OauthOptions = {
   readonly clock: Clock;
   readonly sealer: Sealer;
   /**
-   * The only address to which the sandbox sends codes: the service's own callback. It may be a function, because the port may be known only
-   * after the start. The function is called at each request.
+   * The only address to which the sandbox sends OAuth authorization codes: the service's own callback. A function is called at each
+   * request, because the port may be unknown at the start.
    */
   readonly callbackUrl: string | (() => string);
   /**

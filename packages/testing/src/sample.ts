@@ -9,8 +9,8 @@ export function repeats<Count = number>({ sample, whole }: { readonly sample: Co
 }
 
 /**
- * Returns the cases that a test runs: every `step`-th case in `npm test`, all cases in `npm run test:crash` (for the test files that it
- * lists). The sample changes each day (UTC), so that within `step` days `npm test` runs all cases. The cases must all be of the same kind.
+ * Returns the cases that a test runs: every `step`-th case in `npm test`, all cases in `npm run test:crash`. The chosen cases change each
+ * day (UTC). The cases must all be of the same kind.
  */
 export function sampleOf<Case>(cases: readonly Case[], step: number): readonly Case[] {
   const day = Math.floor(systemClock.now() / 86_400_000);

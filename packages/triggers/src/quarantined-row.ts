@@ -19,10 +19,7 @@ export type PostEnvelope = Pick<QuarantinedPost, "headers" | "query"> & { readon
 /** An element of a list in a webhook post, from which svc made no event. `index`: its place in the list, from 0. */
 export type KeptItem = Pick<QuarantinedPost, "reason" | "detail"> & { readonly index: number };
 
-/**
- * Maximum number of list elements that the reason names if elements of a webhook post are in quarantine (kept, because svc could not turn
- * them into events).
- */
+/** The description of a quarantined list element names at most this many other quarantined elements of the same webhook post. */
 const namedMax = 20;
 
 /**

@@ -72,8 +72,8 @@ function checkTrigger(
 }
 
 /**
- * Checks a placeholder such as `{{body.id}}`, which reads a webhook post's body. Records an error if the field cannot be read, or if it
- * contains all events of the post.
+ * Checks a placeholder such as `{{body.id}}`, which takes a field of a webhook post's body. Records an error if the field cannot be read.
+ * Also records an error if the field contains the list of all events in the post.
  */
 function checkBodyPlace(
   file: DefinitionFile,

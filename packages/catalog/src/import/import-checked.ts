@@ -19,8 +19,8 @@ export type ImportedAndCompared = ImportedToolkit & {
 };
 
 /**
- * Result of `importChecked`: a toolkit (the tools of one app) that passes the checks of private toolkits; `fault`: the document cannot
- * become one; `definitionFaults`: what it would become breaks these rules.
+ * Result of an import: the new toolkit, or why there is none. `fault`: the source cannot be converted. `definitionFaults`: the rules that
+ * the converted toolkit breaks.
  */
 export type ImportResult =
   | ImportedAndCompared

@@ -60,10 +60,7 @@ export type CommandDeclaration<Input extends DescMessage> = {
   readonly client?: keyof typeof addClientOptions;
   /** The name of the command in error messages and advice. Default: the command's path (for example `svc jobs park`). */
   readonly shown?: string;
-  /**
-   * Options or arguments, such as `--since`, that follow the command's name in error messages. Such a message names the command in place of
-   * its API method.
-   */
+  /** Options or arguments, such as `--since`, that error messages write after the name of the command. */
   readonly words?: string;
   /** Further API methods that this command stands for. Messages show the command, followed by `words`, instead of the method's name. */
   readonly also?: readonly (readonly [method: Pick<Method, "name">, words?: string])[];

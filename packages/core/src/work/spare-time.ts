@@ -6,8 +6,8 @@ import { Lines } from "./lines.ts";
  */
 export type SpareTime = {
   /**
-   * Requests time on the event loop before a part of low-priority work. Returns undefined if the part may begin at once. Otherwise returns
-   * a promise, which resolves when it is the project's turn and the event loop has time.
+   * Requests time on the event loop for one part of low-priority work. Returns undefined if the part may start at once. Otherwise returns a
+   * promise that resolves when the part may start. `line`: id of the project.
    */
   take(line: string): Promise<void> | undefined;
 };

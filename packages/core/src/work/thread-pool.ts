@@ -38,8 +38,8 @@ export type ThreadPoolOptions = {
 type QueuedTask = { readonly task: ThreadTask; resolve(answer: unknown): void; reject(error: unknown): void };
 
 /**
- * svc checks the CPU time of a task every `cpuMsMax` milliseconds. After this many checks it stops the task, even if the task has used less
- * CPU time.
+ * svc regularly checks how much CPU time a task has used. After this number of checks, svc stops the task, even if the task is still below
+ * its CPU limit.
  */
 const timeChecksMax = 8;
 

@@ -31,10 +31,7 @@ const kinds: Readonly<Record<Exclude<IdPrefix, "apr" | "aep">, number>> = {
   wsc: 22,
 };
 
-/**
- * Returns the time at which row `n` of a table was created, epoch milliseconds. Each row is one second newer than the previous one, and all
- * were created within a day before `nowMs`.
- */
+/** Returns the creation time of row `n` of a table, in epoch milliseconds. Each row is one second newer than the row before it. */
 export function seededAt(n: number): number {
   return nowMs - 86_400_000 + n * 1_000;
 }

@@ -32,8 +32,8 @@ const selectPaces = compose(
 );
 
 /**
- * For each of the `keys`, returns how much of its call limit is used. A key is an account or a value whose calls are counted. Undefined for
- * a key without a row.
+ * Returns how much of its call limit is used for each of the `keys`, in the same order. A key is, for example, one account. The entry of a
+ * key without a row is undefined.
  */
 export async function readCallPaces(db: Executor, keys: readonly LimiterKey[]): Promise<(PaceRow | undefined)[]> {
   const keyTextOf = (project: string, limit: string, key: string) => JSON.stringify([project, limit, key]);

@@ -143,8 +143,8 @@ export async function readLockFile(cluster: string): Promise<LockFile | undefine
 }
 
 /**
- * Returns true if the database server accepts connections, according to its lock file (postmaster.pid). A standby accepts only connections
- * that read.
+ * Returns true if the database server accepts connections, according to its lock file (postmaster.pid). Also returns true for a standby
+ * server, which accepts only reads.
  */
 export function takesConnections({ status }: LockFile): boolean {
   return status === "ready" || status === "standby";

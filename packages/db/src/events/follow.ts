@@ -60,8 +60,7 @@ export const emptySnapshot = "1:1:";
 // The SQL compares whole rows in the order of the index, so that PostgreSQL cannot use another index. `xmin` is the lower half of the id of
 // the transaction that inserted an event. The upper half comes from the next transaction id, because a visible row is older than that id.
 /**
- * Returns the SQL that reads a project's new events once. An event is new if its transaction was not visible in the previous snapshot.
- * `store` names the database, and changes after a restore or when another server takes over.
+ * Returns the SQL of one search for new events. An event is new if its transaction was not visible in the snapshot of the previous search.
  */
 const lookOf = (key: string, values: string) => `with look as materialized (
     select coalesce($5::text, pg_current_snapshot()::text)::pg_snapshot as snapshot, $4::pg_snapshot as seen,

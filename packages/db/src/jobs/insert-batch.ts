@@ -83,8 +83,8 @@ type StoredProject = { projectId: string; used: string; isCounted: boolean; fits
 const queuedParts = ["wanted", "room", "programs", "events", "tasks", "jobs"] as const;
 
 /**
- * Stores new jobs with their programs, first log entries and tasks. Stores nothing if a project would come too close to its quota of
- * unfinished jobs.
+ * Stores new jobs with their programs, first log entries and tasks. Stores nothing if a project would then have too few free places in its
+ * quota of unfinished jobs.
  */
 const insertBatch = compose(
   "insert_jobs",

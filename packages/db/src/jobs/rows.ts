@@ -89,8 +89,8 @@ export type JobSetRun = {
 };
 
 /**
- * The parameters for storing a page of rows. `rows`: the rows. `of`: the set (list of rows) to append to, the position of the first row in
- * the set, and the number of each row in the job.
+ * The parameters for adding a page of rows to a set (list of rows) of a job. `rows`: the rows. `of`: the set, and the place of the rows in
+ * the set.
  */
 export const pageParts = {
   of: values({ setId: text, fromOrdinal: int4, rowNumbers: int4Array }),

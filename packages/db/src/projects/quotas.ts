@@ -28,8 +28,8 @@ async function readQuotas(db: Executor, projectId: ProjectId): Promise<Quotas> {
 }
 
 /**
- * Waits until no other transaction holds this lock, and then holds it until the end of the transaction. Transactions that add jobs to a
- * project close to its quota take this lock, so that they cannot exceed it together.
+ * Locks a project's quota of jobs until the end of the transaction, so that two transactions cannot exceed it together. Waits if another
+ * transaction holds the lock.
  */
 export async function lockJobQuota(tx: Executor, projectId: ProjectId): Promise<void> {
   await lockJobs(tx, [uuidOfId(projectId)]);

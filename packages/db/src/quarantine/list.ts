@@ -58,8 +58,8 @@ const selectHeldOfProject = statement<{ id: string }>(
 );
 
 /**
- * Finds webhook posts of a project's toolkit in quarantine (which svc could not turn into events) by the index
- * quarantined_posts_project_held_toolkit.
+ * Finds the quarantined webhook posts of a private toolkit by the index quarantined_posts_project_held_toolkit. svc could not turn these
+ * posts into events.
  */
 const selectHeldOfPrivateToolkit = statement<{ id: string }>(
   "list_held_posts_of_private_toolkit",

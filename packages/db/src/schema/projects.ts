@@ -126,8 +126,8 @@ export const routingState = pgTable("routing_state", {
   id: smallint("id").primaryKey(),
   version: bigint("version", { mode: "number" }).notNull(),
   /**
-   * Projects that receive events: `accounts` or `projects`, as set in the deployment when a node last started. Null until a node of a
-   * version with this setting has started.
+   * Projects that receive the events of a webhook post. `accounts`: those with the account that the post names. `projects`: all projects.
+   * Null if the deployment has never set it.
    */
   audience: oneOf(audiences)("audience"),
 });

@@ -41,8 +41,8 @@ export type SealedTable = {
 };
 
 /**
- * All database columns with encrypted values. The text of a column, such as `secrets/{name}`, is a part of the context for which its values
- * are encrypted.
+ * All tables that have columns with encrypted values. Each such column has a place, such as `secrets/{name}`. A value can be decrypted only
+ * for the place for which it was encrypted.
  */
 export const sealedTables: readonly SealedTable[] = [
   // `{name}` is replaced by the row's value of the column with this name; bytes are written in hex. Every column of type bytes must be in

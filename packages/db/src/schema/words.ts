@@ -373,9 +373,10 @@ export const replayStates = ["running", "paused", "done", "cancelled"] as const;
 export type ReplayState = (typeof replayStates)[number];
 
 /**
- * Why a throttled replay queues no deliveries. While it runs: the endpoint is in backoff (`backoff`), the maximum of deliveries is pending
- * (`pending`), the subscription is inactive (`inactive`), or the project's quota of pending deliveries is reached (`quota`). After a
- * cancellation: a caller cancelled it (`requested`), its subscription was deleted (`deleted`), or it was paused for too long (`expired`).
+ * Why a throttled replay queues no deliveries.
+ * - `backoff`: the endpoint is in backoff. `pending`: the maximum of deliveries is pending. `inactive`: the subscription is inactive.
+ * - `quota`: the project's quota of pending deliveries is reached.
+ * - Cancelled: by a caller (`requested`), because the subscription was deleted (`deleted`), or after too long a pause (`expired`).
  */
 export const replayReasons = [
   "",

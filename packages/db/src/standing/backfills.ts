@@ -203,8 +203,8 @@ export type BackfillWalk = {
 };
 
 /**
- * An event in the time range of a backfill (runs for past events). `isOwn`: true if the event is of the kind `event` and belongs to the
- * requested entity (customer or user). The backfill ignores all events for which it is false.
+ * An event in the time range of a backfill (runs for past events). `isOwn`: true if the backfill uses the event. False, for example, for
+ * test events and for events of other entities (customers or users).
  */
 export type WalkedEvent = { readonly id: EventId; readonly isOwn: boolean; readonly receivedAt: number };
 

@@ -24,8 +24,8 @@ export type StandingRunFilter = {
 export type StandingRunPosition = { readonly after: StandingRunId | undefined; readonly limit: number };
 
 /**
- * SQL for the lowest run id that a list of runs must read. Usually this is the lowest id in the requested time. A run that first gathered
- * events is older, so it can have a lower id.
+ * SQL for the lowest run id that a list of runs must read. Usually this is the lowest id of the requested time. It is lower if a run in the
+ * list began to gather events before that time.
  */
 const from = `(select least($5::uuid, (
     select id from (

@@ -154,8 +154,8 @@ type FailureRow = RawRow<EndpointTurn & Pick<SubscriptionHealth, "inactiveReason
 };
 
 /**
- * Returns SQL that makes nodes notice deactivated subscriptions. It locks the projects of those subscriptions in `changed` that meet the
- * condition. Then it increments the projects' routing versions. The statement must also read `allLocked`.
+ * Returns SQL that increments the routing version of projects, so that nodes notice deactivated subscriptions. `condition`: the SQL
+ * condition for a subscription that was deactivated.
  */
 const movedRouting = (condition: string) => {
   // PostgreSQL runs these expressions only as far as something reads them: without `allLocked`, some projects would stay unlocked. For a

@@ -192,8 +192,8 @@ function layBlock(step: Step, within: readonly EnclosingStep[], laying: FlowBuil
 }
 
 /**
- * Adds the steps of a step's error handler to the flat list. A jump instruction comes first, so that the handler is skipped if the step
- * succeeds. Returns the handler's first index.
+ * Adds the steps of a step's error handler to the list of instructions. A jump comes before them, which skips the handler if the step
+ * succeeds. Returns the index of the handler's first instruction.
  */
 function layHandler(step: Step, inside: readonly EnclosingStep[], laying: FlowBuilder): number | undefined {
   const { instructions } = laying;

@@ -49,10 +49,7 @@ export class RowChildren {
   readonly #takenOn = new Map<string, { readonly ended: Child; readonly retried: RetriedChild }>();
   readonly #ended = new Map<string, Child>();
   readonly #gone = new Set<string>();
-  /**
-   * Use of the job's limits by the current action of the `map` step. It contains what child jobs have used or reserved, and the calls of
-   * the rows.
-   */
+  /** How much of the job's limits this part of the `map` step's work has used. A running child job counts with all that it has reserved. */
   readonly used = { toolCalls: 0, writes: 0, rows: 0, asks: 0 };
 
   constructor(at: MapAt, effects: StepEffects, found: readonly Child[]) {

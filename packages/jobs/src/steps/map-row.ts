@@ -66,8 +66,8 @@ export type RowWork = {
 };
 
 /**
- * Name of an extra entry in the stored answers of a row's calls. The entry is the row's `appGeneration` or `childId`. A call never has the
- * empty text as its name.
+ * Name of an extra entry in the stored answers of a row's calls. The entry says where the row stopped: at a write that may have been
+ * executed, or at a failed child job.
  */
 const stoppedAt = "";
 

@@ -16,8 +16,7 @@ import { type Extent, literal, scalar } from "../run/extent.ts";
 import type { CelKind, Signature } from "../types/cel-signature.ts";
 
 /**
- * A function that expressions can call in addition to CEL's own functions. Each possible number of arguments has its own object. For
- * `text.trim()`, `values[0]` is `text`, and `of[0]` is the size of `text`.
+ * A function that expressions can call in addition to CEL's own functions. A function that takes one or two arguments has two such objects.
  */
 export type CelFunction = {
   /** The name with its namespace, such as `math.abs`. */
@@ -34,7 +33,10 @@ export type CelFunction = {
   steps(of: readonly Extent[]): number;
   /** Returns the largest possible extent (size) of the result, for arguments of these sizes. */
   extent(of: readonly Extent[]): Extent;
-  /** Returns the function's result for these arguments. Throws an Error if the function does not accept the arguments. */
+  /**
+   * Returns the function's result for these arguments. The first argument of `text.trim()` is `text`. Throws an Error if the function does
+   * not accept the arguments.
+   */
   run(values: readonly CelValue[]): CelInput;
 };
 

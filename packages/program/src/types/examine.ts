@@ -167,8 +167,8 @@ const partsOfTime = [
 ];
 
 /**
- * Returns a hint for an expression whose point in time does not fit the schema. The hint says how to get a part that fits, such as the
- * date. Returns "" if there is no such part.
+ * Returns a hint for an expression that gives a whole time where the schema wants only a part, such as the date. The hint says how to get
+ * this part. Returns "" if the schema accepts none of the known parts.
  */
 function cureOf(source: string, schema: JsonSchema, examiner: Examiner): string {
   const takes = examiner.validator(schema);

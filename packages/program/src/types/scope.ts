@@ -54,8 +54,8 @@ export type ScopeHints = {
 };
 
 /**
- * Values that the check of a program may use to evaluate constant expressions before the program runs. `budget`: the evaluations,
- * evaluation steps and characters that this check may still use for this.
+ * What the check of a program may use to evaluate constant expressions. `params`: params of the program. `budget`: the evaluations,
+ * evaluation steps and characters that are left.
  */
 export type Constants = {
   readonly params: JsonObject;

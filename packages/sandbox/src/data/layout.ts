@@ -51,8 +51,8 @@ export function isList(schema: AnyObject): boolean {
 }
 
 /**
- * Returns the place of the object and the place of the list in the result of a tool, so that the sandbox can fill them. Finds them by the
- * names in the output schema. A result may have both an object and a list with pages.
+ * Returns where a tool's result has the object that the call is about, and where it has a list. Finds these places by the names in the
+ * output schema. Each of them may be undefined.
  */
 export function layoutOf({ outputSchema, paging }: Pick<Action, "outputSchema" | "paging">, role: ToolRole): Layout {
   const nodes = nodesOf(outputSchema);

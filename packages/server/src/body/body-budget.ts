@@ -187,8 +187,8 @@ class Budget {
   }
 
   /**
-   * Returns the sender that must lose a request body to make room for `holder`. This is a sender that holds more bytes, or `holder` itself
-   * if its body arrives slowly. Undefined if no sender must lose a body.
+   * Returns the sender whose request body is discarded, because `bytes` more bytes of `holder` do not fit. This is a sender that uses more
+   * memory than `holder`, or `holder` itself if its body arrives slowly. Undefined if there is none.
    */
   #victimOf(holder: Holder, bytes: number): Holder | undefined {
     const itself = this.#isSlow(holder) ? holder : undefined;

@@ -63,8 +63,8 @@ type ListenOptions = { host: string; port: number; reusePort?: boolean };
 /** The HTTP server of one process: accepts connections, and answers their requests until it is closed. */
 export type HttpServer = {
   /**
-   * Starts to listen and returns the address. With `reusePort`, several processes of this user share the port, and the system distributes
-   * the connections.
+   * Starts to listen and returns the address. With `reusePort`, several processes of the same operating system user share the port. The
+   * operating system distributes the connections.
    */
   listen(address: ListenOptions): Promise<AddressInfo>;
   /**

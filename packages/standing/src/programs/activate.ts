@@ -66,10 +66,7 @@ type Activation = {
   readonly version: number;
   readonly title: string;
   readonly definition: Definition;
-  /**
-   * First time at which svc must start work for the version (for a schedule: its next start time), in epoch milliseconds. Null if this time
-   * is not known.
-   */
+  /** Time at which the version is due for the first time, in epoch milliseconds. Null if it is never due, or if events start it. */
   readonly firstAt: number | null;
   readonly nowMs: number;
 };

@@ -17,8 +17,8 @@ export function jitterOf(programId: StandingProgramId, occurrenceMs: number, jit
 }
 
 /**
- * Returns a function that finds the next due time of a program with a schedule. For a program with a trigger or a poll, the function
- * returns undefined.
+ * Returns a function that finds the next time at which a program is due. For a program that events or a poll start, that function resolves
+ * to undefined.
  */
 export function nextOfSource(source: ProgramSource): NextOccurrence {
   return source.kind === "schedule" ? occurrencesOf(source.schedule) : async () => undefined;

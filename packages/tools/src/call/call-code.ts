@@ -26,8 +26,8 @@ export type CodeAnswer =
 export type CodeCaller = (call: CodeCall) => Promise<CodeAnswer>;
 
 /**
- * Finds code that a project may call although its view does not list the code, for example an older version of a skill. Resolves to
- * undefined if it finds none.
+ * Finds a tool that a project may call although the project's catalog does not list it, for example an older version of a skill. Resolves
+ * to undefined if there is none.
  */
 export type CodeFinder = (projectId: ProjectId, toolSlug: string) => Promise<CodeTool | undefined>;
 

@@ -50,8 +50,8 @@ export function readMarks(text: string): MarkedText {
 }
 
 /**
- * Returns the action of a query that asks for a message, in words such as `send` and `message`. Returns undefined for all other queries.
- * `isNamed`: returns true for a word that occurs in names of tools.
+ * If the user wants to send a message, returns search words for this, such as `send` and `message`. Returns undefined for all other
+ * queries. `isNamed`: returns true for a word that occurs in names of tools.
  */
 export function readSpoken(
   words: readonly string[],

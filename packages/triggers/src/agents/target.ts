@@ -18,8 +18,8 @@ export type EventTarget = {
 type Caller = Pick<McpContext, "principal" | "address">;
 
 /**
- * True if this event is offered to the caller: the caller's key or grant (a person's permission for an agent) may read it, and the address
- * that the caller uses includes the event's toolkit (app).
+ * True if the caller can get events of this trigger. The caller's key or grant must permit it. If the caller's MCP address names toolkits
+ * or tools, it must name the trigger or its toolkit.
  */
 export function isOffered({ slug, toolkitSlug }: Trigger, caller: Caller): boolean {
   return isOfAddress({ slug, toolkitSlug }, caller) && isReadable(toolkitSlug, caller);

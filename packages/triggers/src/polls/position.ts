@@ -7,8 +7,8 @@ import { emptySnapshot, type FollowedEvents } from "@svc/db/events/follow";
  */
 export type EventPosition = {
   /**
-   * Name of the database that made the transaction snapshots in the position. Empty for a position without snapshots; all events from
-   * `fromUuid` on then count as new.
+   * Name of the database that made the reader's last snapshot. Empty if the reader has no snapshot yet: every event that the search finds
+   * then counts as new.
    */
   readonly store: string;
   /** PostgreSQL snapshot of the reader's previous search. Events of transactions that this snapshot did not see are new to the reader. */

@@ -93,9 +93,8 @@ export type ReplayTurn = { readonly task: ClaimedReplay; readonly untilMs?: numb
 export type SteppedReplay = { readonly step: ReplayStep; readonly next?: { readonly turn: ReplayTurn; atMs: number } };
 
 /**
- * Advances a replay (a request to deliver events again) by one step. One transaction queues the next deliveries and stores how far the
- * replay has come. So each delivery is queued exactly once, even if a node dies. The last step before a pause sets when the replay's task
- * is due again. Returns undefined if another node may have taken the task (lost lease) or the replay does not continue.
+ * Makes one step of a replay. One transaction queues the next deliveries and stores how far the replay has come. So each delivery is queued
+ * exactly once, even if a node dies. Returns undefined if the replay is not running, or if another node may have taken its task.
  */
 export async function stepReplay(context: ReplayContext, turn: ReplayTurn): Promise<SteppedReplay | undefined> {
   const { task } = turn;

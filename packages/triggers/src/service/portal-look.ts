@@ -27,10 +27,7 @@ export function readPortalLook({ name, color, logo, origins }: PortalSettings): 
   return { name, color: color.toLowerCase(), origins: checked, logo: image.byteLength === 0 ? null : image };
 }
 
-/**
- * Returns an origin in the form of browsers. Refuses wildcards, paths, and http except for loopback hosts, because a page that someone on the
- * network can change must not embed the portal.
- */
+/** Checks an origin and returns it as browsers write it. Refuses wildcards and paths. Refuses http, except for loopback hosts. */
 function checkOrigin(origin: string, path: string): string {
   const url = URL.parse(origin);
   const refuse = (why: string) => triggerFaults.PORTAL_ORIGIN_INVALID(path, `${formatValue(origin)} ${why}`);
@@ -38,6 +35,7 @@ function checkOrigin(origin: string, path: string): string {
   if (url.origin !== origin.toLowerCase() || !/^[a-z0-9.-]+$|^\[[0-9a-f:]+\]$/.test(url.hostname))
     throw refuse("is not an origin alone");
   const isLoopback = ["localhost", "127.0.0.1", "[::1]"].includes(url.hostname);
+  // Someone on the network could change an http page. Such a page must not embed the portal.
   if (url.protocol === "http:" && !isLoopback) throw refuse("is http, and its host is not a loopback host");
   return url.origin;
 }

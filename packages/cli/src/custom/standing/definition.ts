@@ -82,8 +82,8 @@ export const addStandingUpdate = command(
 type PreviewValues = { readonly definition?: string; readonly program?: string };
 
 /**
- * The command `svc standing preview`. For a standing program with a schedule, it shows the next due times. For a standing program that
- * events start, it shows which events start it.
+ * The command `svc standing preview`. For a standing program that starts at set times, it shows the next times. For one that events start,
+ * it shows how many of the latest events would have started it.
  */
 export const addStandingPreview = command(
   StandingService.method.previewStandingProgram,

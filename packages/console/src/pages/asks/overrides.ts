@@ -56,8 +56,8 @@ export function overrideFaults(
 }
 
 /**
- * Returns the values that the user typed as one JSON text. The user's answer sends this text to the service. Empty fields are left out.
- * Returns an empty text if all fields are empty.
+ * Returns a JSON object, as text, with the values that the user typed into the fields. Leaves out empty fields. Returns an empty text if
+ * all fields are empty.
  */
 export function overridesJson(fields: readonly OverrideField[], typed: Readonly<Record<string, string>>): string {
   const parts = fields.flatMap(({ name, kind }) => {

@@ -157,8 +157,8 @@ function LimitFields({ form: { draft, fieldOf } }: { form: DraftForm }) {
 }
 
 /**
- * Returns the service's check of a schedule's definition while the user edits it. The check uses the preview call. If the program is not
- * JSON, the definition cannot be built: the program is then checked alone, as on the page of a new program.
+ * Returns the service's check of a schedule's definition while the user edits it. If the program is not valid JSON, the service checks only
+ * the program.
  */
 function useScheduleCheck(draft: Draft, programText: string, kept: Json): ScheduleCheck {
   const transport = useTransport();

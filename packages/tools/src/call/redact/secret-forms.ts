@@ -14,10 +14,7 @@ export function positionsOf(text: string, part: string): number[] {
   return places;
 }
 
-/**
- * Number of characters at the start of a long text that are searched first. The whole long text is searched only if these first characters
- * are found.
- */
+/** svc first looks only for this number of characters from the start of a long text. If they are found, svc looks for the whole text. */
 const beginMax = 32;
 
 /**

@@ -78,9 +78,8 @@ export function createCatalogService(options: CatalogServiceOptions): ServiceImp
     return projectId === "" ? views.shared : views.forProject(caller.projectId);
   };
   /**
-   * Stores a checked toolkit (the tools of one app) for a project. If `dryRun` is true, only checks the toolkit against the project's
-   * catalog. If `mustBeNew` is true, throws TOOLKIT_SLUG_TAKEN for the slug of a toolkit that the project sees. `source`: as for
-   * `CatalogViews.publish`.
+   * Stores a checked toolkit (the tools of one app) for a project. With `dryRun`, only checks the toolkit against the catalog. With
+   * `mustBeNew`, throws TOOLKIT_SLUG_TAKEN if the project already sees a toolkit with this slug.
    */
   const publish = async (
     projectId: ProjectId,

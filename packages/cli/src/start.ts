@@ -13,8 +13,8 @@ const settings = {
 } as const;
 
 /**
- * Restarts this process with the allocator's settings, if the system supports it and none of the settings is set. The process keeps its id
- * and its open files. The restart takes a tenth of a second. If nothing has to be done, the function returns.
+ * Restarts this process so that `settings` apply to its memory allocator. The process keeps its id and its open files. Does nothing if one
+ * of the settings is already set, or if the system does not support such a restart.
  */
 export function settleAllocator(): void {
   const isSet = Object.keys(settings).some((name) => process.env[name] !== undefined);

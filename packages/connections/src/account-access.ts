@@ -21,8 +21,8 @@ export type AccountQuery = {
   readonly toolkit: Toolkit;
   readonly entityId: string;
   /**
-   * Id of the account to use. If `entityId` is not empty, the account must belong to that entity (customer or user). If undefined, svc
-   * chooses the entity's active account.
+   * Id of the account to use. If `entityId` is not empty, the account must belong to this entity (customer or user). Without `accountId`,
+   * svc uses the entity's active account.
    */
   readonly accountId?: AccountId | undefined;
   /**

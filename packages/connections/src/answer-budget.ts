@@ -9,8 +9,8 @@ export type AnswerBudgetLimits = { readonly nodeBytes: number; readonly projectB
 /** Memory that one answer of an app has reserved from the node's budget. */
 export type AnswerAllowance = {
   /**
-   * Reserves memory for bytes of an app's answer. Returns true if they fit now. Otherwise returns false, and calls `onGranted` when they
-   * fit. The call is omitted if the answer ends (`end`) before.
+   * Reserves memory for `bytes` bytes of an app's answer. Returns true if they are reserved now. Otherwise returns false, and calls
+   * `onGranted` when they are reserved. After `end`, `onGranted` is not called.
    */
   take(bytes: number, onGranted: () => void): boolean;
   /** Releases all reserved bytes of this answer, and stops waiting for more. */

@@ -87,8 +87,8 @@ type Engines = {
 };
 
 /**
- * Creates the background engines that are named in the node's parts. All engines start together, and only once. `stop` ends the engines
- * that are not already ended by the shutdown of the node.
+ * Creates the background engines that this node is configured to run. `start` starts all of them together, and only once. `stop` ends the
+ * engines that the shutdown of the node does not end.
  */
 export function createEngines(
   { clock, observer, engines: names = engineNames, ...parts }: NodeParts,

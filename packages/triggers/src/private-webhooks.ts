@@ -26,8 +26,8 @@ export function privateWebhookToolkit(
 }
 
 /**
- * A private toolkit (published by one project for itself) that receives webhook posts. `secrets`: the secrets that verify posts now, newest
- * first. `isSecretSet`: true if the toolkit has a stored secret, even one that the toolkit's definition cannot read.
+ * A private toolkit that receives webhook posts. `secrets`: the secrets that verify posts now, newest first. `isSecretSet`: true if a
+ * secret is stored for the toolkit, even one of a wrong form.
  */
 export type PrivateWebhook = {
   readonly toolkit: WebhookToolkit;

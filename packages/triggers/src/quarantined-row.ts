@@ -50,8 +50,8 @@ export function sealEnvelope(sealer: Sealer, place: PostPlace, { headers, query,
 }
 
 /**
- * Returns the headers and query of a quarantined webhook post (which svc could not turn into an event). It can also read posts of versions
- * that did not encrypt them. Throws SealError if they cannot be decrypted.
+ * Returns the decrypted headers and query of a quarantined webhook post. Posts from older versions of svc are not encrypted; their headers
+ * and query are returned as they are. Throws SealError if the decryption fails.
  */
 export function openEnvelope(sealer: Sealer, post: QuarantinedPost): PostEnvelope {
   const { headers, query, envelope } = post;

@@ -42,8 +42,8 @@ export type NormalizedEvent = RoutedPost & {
 
 /**
  * Result of storing a webhook post.
- * - `stored`: `events` projects have the post's event, `fresh` of them for the first time. `eventId`: id of the first project's event,
- *   undefined if this event was already stored.
+ * - `stored`: the post's event is stored. `events`: number of projects that have the event. `fresh`: number of projects that did not have
+ *   it before. `eventId`: id of the first project's event; undefined if this event was already stored.
  * - `no_project`: the post belongs to none of the projects.
  * - `over_quota`: every project that would receive the post is over a quota.
  */

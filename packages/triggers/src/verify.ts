@@ -6,8 +6,8 @@ import type { PrivateWebhook } from "./private-webhooks.ts";
 type ReadVariable = (name: string) => string | undefined;
 
 /**
- * Returns the secrets in the value of a variable, which are separated by white space. All of them are valid. A text that is not a secret is
- * left out.
+ * Returns the webhook secrets in `value`, the text of an environment variable. White space separates the secrets, and each of them verifies
+ * posts. A text that is not a secret is left out.
  */
 export function secretsOf(webhook: Webhook, value: string | undefined): readonly WebhookSecret[] {
   const read = wordsOf(value).map((text) => webhook.secretOf(text));

@@ -15,10 +15,7 @@ import { shortId } from "../ui/values/copy.tsx";
 import { type AnySearch, FilterRow, type ListFilters, type ListPart, type PagePart } from "./list-filters.tsx";
 import type { ListParams, ListSearch, ParamReaders } from "./list-search.ts";
 
-/**
- * The rows of a list, as its page shows them. `fresh`, `onTop` and `onView` are set only for live lists, in which new rows appear
- * automatically.
- */
+/** The rows of a list, as its page shows them. The fields below are set only if new rows appear in the list automatically. */
 type ShownRows<Row> = Omit<Rows<Row>, "queryKey"> & {
   fresh?: { count: number; show: () => void };
   onTop?: (atTop: boolean) => void;

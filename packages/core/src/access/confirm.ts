@@ -30,8 +30,8 @@ export function isAsStrict(rule: ConfirmRule, other: ConfirmRule): boolean {
 }
 
 /**
- * Returns the rules that require confirmation for any calls, in the given order. Returns undefined if there are none. The first rule
- * decides which contact is asked, so pass the project's rule before the key's.
+ * Returns the rules without those that never require confirmation; undefined if none is left. Pass the project's rule before the key's. For
+ * each call, the first rule that applies decides which contact is asked.
  */
 export function confirmRulesOf(...rules: readonly ConfirmRule[]): readonly ConfirmRule[] | undefined {
   const said = rules.filter(({ person }) => person !== "never");

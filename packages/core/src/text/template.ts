@@ -55,8 +55,8 @@ const placeholderPattern = /^([A-Za-z][\w-]*)((?:\.[\w$@-]+|\[\d{1,6}\]|\["[^"|{
 const filterPattern = /^(?:(int|json|csv|deep)|(each|segment)\(([\w$@-]+)\))$/;
 
 /**
- * Returns the template of a text with placeholders such as `{{params.id}}` or `{{headers.x-count | int}}`. A name with other characters is
- * quoted: `{{body["data[id]"]}}`. Write `{{{{` for a literal `{{`. Throws TemplateSyntaxError.
+ * Parses a text with placeholders such as `{{params.id}}` or `{{headers.x-count | int}}`. Quote a name with special characters:
+ * `{{body["data[id]"]}}`. Write `{{{{` for a literal `{{`. Throws TemplateSyntaxError.
  */
 export function parseTemplate(text: string): Template {
   const parts: (string | Placeholder)[] = [];

@@ -21,8 +21,8 @@ export type TableReads = {
    */
   readonly access: Readonly<Record<string, readonly string[]>>;
   /**
-   * Number of rows that the plan read of each table, including rows that a filter dropped. If a part of the plan ran several times, all of
-   * them count. 0 if the statement was not run.
+   * For each table, the number of rows that the plan read, including rows that a filter dropped. A row that is read twice counts twice. All
+   * numbers are 0 if the statement was not run.
    */
   readonly rows: Readonly<Record<string, number>>;
   /** Number of buffers (pages) read, cached or not, without those read for planning. 0 if the statement was not run. */

@@ -29,8 +29,8 @@ export type Plan = PlanOptions & { readonly names: readonly string[]; readonly r
 export const plans: Plan[] = [];
 
 /**
- * Declares statements whose query plans are recorded and checked. `run`: sends the statements. `names`: the names of the statements, each
- * with an optional remark after a comma. Any other name stands for all unnamed queries that `run` sends.
+ * Declares statements whose query plans are recorded and checked. `run`: sends the statements. `names`: the names of the statements; a
+ * remark may follow a name after a comma. A text that is not the name of a statement stands for all unnamed queries that `run` sends.
  */
 export function plan(names: string | readonly string[], run: Run, options: PlanOptions = {}): void {
   plans.push({ names: [names].flat(), run, ...options });

@@ -3,10 +3,7 @@ import { type Profiler, Session } from "node:inspector/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
-/**
- * Matches the places in a source file that send a query, by the query builder or as SQL text. The place in the file is the place in the
- * running code, because Node replaces types by spaces.
- */
+/** Matches the code in a source file that sends a query, by the query builder or as SQL text. */
 const queryPattern = /\.orm\b|\bsql\.unsafe\b|\.sql[<`]/g;
 
 /**
@@ -32,6 +29,7 @@ export async function watchQueries(folder: string, files: readonly string[]): Pr
 
 /** Returns the line numbers in `source` of queries that never ran. `loaded`: the measurements of which code of this source ran. */
 function unrunOf(source: string, loaded: readonly Profiler.ScriptCoverage[]): number[] {
+  // Node replaces types by spaces, so a position in the source file is the same position in the running code.
   const places = [...source.matchAll(queryPattern)].map(({ index }) => index);
   const unrun = places.filter((place) => !loaded.some((script) => countAt(script, place) > 0));
   return unrun.map((place) => source.slice(0, place).split("\n").length);

@@ -65,8 +65,8 @@ const selectEnd = statement<{ id: string | null }>(
 );
 
 /**
- * Returns the newest matching deliveries among the newest 20,000. The subscriptions share this number equally, with one scan each. The next
- * page continues below the highest id at which a scan stopped.
+ * Returns the newest matching deliveries, and `walkedTo`: the next page continues below this id. Searches at most 20,000 deliveries, the
+ * same number for each subscription.
  */
 export async function walkDeliveries(
   db: Executor,

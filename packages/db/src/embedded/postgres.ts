@@ -210,12 +210,10 @@ async function tryStart(options: StartOptions, clock: Clock): Promise<StartedSer
 /** Maximum length of a socket's path in bytes, including the final zero. All supported systems accept this length. */
 const socketPathMax = 104;
 
-/**
- * Returns the folder for the socket: the cluster's folder, which only its account and root can enter. Undefined if the socket's path would
- * be too long.
- */
+/** Returns the folder for the socket of the database server; undefined if the path of the socket would be too long. */
 function socketFolderOf({ cluster }: DataFolder, port: number): string | undefined {
   if (process.platform === "win32" || cluster.includes(",")) return undefined;
+  // Only root and the account that runs the server can enter the cluster's folder.
   return Buffer.byteLength(socketPath(cluster, port)) < socketPathMax ? cluster : undefined;
 }
 

@@ -39,8 +39,8 @@ type NewEventSettings = Pick<EventSettings, "unknownTypes"> & {
 };
 
 /**
- * The part of the sorted list of a project's event types to read: after a name. `isOffered`: true to return only types that the project
- * offers to its customers.
+ * A page of a project's event types, sorted by name: at most `limit` types whose names come after `after`. `isOffered`: true for only the
+ * types that the project offers to its customers.
  */
 type EventTypePage = { readonly after: string; readonly limit: number; readonly isOffered?: boolean };
 

@@ -99,9 +99,9 @@ type MovedRow = { readonly project_id: string; readonly shard: number; readonly 
 type ShardsText = { readonly isCurrent: string; readonly moved: string };
 
 /**
- * Returns the SQL that stores a batch of events, with their deliveries and tasks, in one statement. The statement stores nothing if a
- * subscription has changed since the caller read it. `also`: further SQL, which can use the part `stored`. `shards`: SQL that compares the
- * versions of shards (groups of entities).
+ * Returns the SQL statement that stores events with their deliveries and tasks. The statement stores nothing if a subscription has changed
+ * since the caller read it. `also`: more SQL for the `with` clause. `shards`: SQL that compares the versions of shards (groups of
+ * entities).
  */
 const textOf = (
   { seen, posted, fresh, by }: PartNames<typeof parts>,

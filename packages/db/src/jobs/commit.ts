@@ -117,10 +117,7 @@ function pageOf({ rows, setRuns, ...change }: RunChange): JobPage | undefined {
   return run === undefined || also !== undefined || others.some(({ length }) => length > 0) ? undefined : { rows, run };
 }
 
-/**
- * Returns functions that store the parts of a job's change for which `commitJobs` has no statement of its own: row sets, undo entries, tool
- * calls and tasks. `commitJobs` itself stores the job, its log, its steps and its task.
- */
+/** Returns functions that store what `commitJobs` does not store itself, such as row sets, undo entries and tool calls. */
 function otherWrites(jobId: Id<"job">, change: RunChange): ((tx: Executor) => Promise<unknown>)[] {
   const { clearedSets, undoEntries: entries, undoChanges: changes, calls, tasks, also } = change;
   const writes: ((tx: Executor) => Promise<unknown>)[] = [];

@@ -32,8 +32,8 @@ const selectBlocks = statement<JobRowBlock>(
 );
 
 /**
- * Returns the blocks that contain the given runs (ranges) of a job's rows, in the order of their numbers. If the blocks reach `bytesMax` in
- * total, the block that reaches it is the last one returned.
+ * The rows of a job are stored in blocks of several rows. Returns the blocks that contain the given rows, ordered by row number. Returns no
+ * further blocks once their total size has reached `bytesMax` bytes.
  */
 export async function readJobRowBlocks(
   db: Executor,

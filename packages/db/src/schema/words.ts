@@ -358,8 +358,8 @@ export const subscriptionEndReasons = ["", "paused", "deleted", "updated"] as co
 /** A reason why the subscription of a standing program (a schedule) to a trigger ended. */
 export type SubscriptionEndReason = (typeof subscriptionEndReasons)[number];
 /**
- * Outcome of the last poll of a standing program (a schedule). `ok`: it read the whole list. `more`: it reached its maximum, and the next
- * poll continues at once. `limited`: a call limit of the project prevented it. `failed`: a read failed, and the position did not change.
+ * Outcome of the last poll of a standing program (a schedule). `ok`: the poll read the whole list. `more`: the poll read a part, and the
+ * next poll continues at once. `limited`: a call limit prevented the poll. `failed`: a read failed.
  */
 export const pollOutcomes = ["ok", "more", "limited", "failed"] as const;
 

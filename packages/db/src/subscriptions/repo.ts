@@ -72,8 +72,8 @@ export type SubscriptionRepository = {
    */
   list(page: { after: SubscriptionId | undefined; limit: number }, entityId?: string): Promise<Subscription[]>;
   /**
-   * Changes a subscription and returns it; undefined if the project has no such subscription. A function gets the locked row and returns
-   * the change. The health of the endpoint is reset if the subscription is activated or gets another address.
+   * Changes a subscription and returns it; undefined if the project has no such subscription. `change`: the change, or a function that
+   * makes it from the current subscription. If the subscription is activated or gets another address, the health of its endpoint is reset.
    */
   update(
     id: SubscriptionId,

@@ -102,8 +102,8 @@ export type JobEngineOptions = {
    */
   readonly onRehearsed?: OnDryRunEnd | undefined;
   /**
-   * Called when a task becomes due on a node that claims no tasks, so that a node that claims them can learn of it at once. Without it, that
-   * node finds the task at its next regular claim.
+   * Called when a task becomes due while this node claims no tasks. The caller can then wake a node that claims tasks. Otherwise that node
+   * finds the task at its next regular claim.
    */
   readonly onDueElsewhere?: (() => void) | undefined;
   /** For tests: called at a fault point, where a test may end the node. */

@@ -28,8 +28,8 @@ export type CommitParts = {
    */
   readonly call?: CallRecord | undefined;
   /**
-   * True if this commit only gives the job back until a later time. svc then counts the commit as progress of the job only if the commit
-   * also contains a call, a log entry or changed rows.
+   * True if this commit only postpones the job until a later time. Such a commit counts as progress of the job only if it also contains a
+   * call, a log entry or changed rows.
    */
   readonly isWait?: boolean;
 };
@@ -102,8 +102,8 @@ export type Port = Omit<StepEffects, "mustPause" | "mustEnd"> & {
   /** Longest time that a node works on one job while other jobs wait for their turn, in milliseconds. */
   readonly sliceMs: number;
   /**
-   * Number of times that a job may lose its lease (a node's time-limited right to run it) in a row without progress. A job loses its lease
-   * if its node dies or hangs. After that, svc parks the job, so that no node works on it.
+   * Number of lost leases in a row after which svc parks a job that makes no progress. A lease is a node's time-limited right to run a job.
+   * The job loses its lease if the node dies or hangs.
    */
   readonly lossesMax: number;
   /** Maximum number of attempts of an undo call. */

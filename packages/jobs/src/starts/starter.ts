@@ -136,8 +136,8 @@ export type JobStarter = {
   /** Returns the new job for one start. Stores nothing. */
   make(tx: Executor, start: Start): Promise<NewJob>;
   /**
-   * Returns the new job that asks people to approve a program. If `simulateFirst` is true, returns a second job, which simulates the
-   * program before. The caller stores the jobs.
+   * Returns the new job that asks people to approve a program. With `simulateFirst`, also returns a second job, which simulates the program
+   * before people are asked. The caller stores the jobs.
    */
   rehearse(tx: Executor, rehearsal: ApprovalDryRun): Promise<NewJob[]>;
   /** Makes this node's engine claim stored jobs. */

@@ -72,7 +72,7 @@ export type JobFacts = {
 
 /**
  * Place of a job in the list of its program's instructions (`index`). `progress`: progress of the step there; undefined if the step has not
- * begun. `generation`: only for a branch of a `parallel` step. When this number grows, later calls of the branch count as new calls.
+ * begun. `generation`: only for a branch of a `parallel` step; a number that grows when the branch makes its calls again.
  */
 export type Position = {
   readonly index: number;

@@ -151,8 +151,8 @@ export type AttemptResult =
 export type TakeRecord = (record: CallRecord) => void;
 
 /**
- * One attempt of a tool call. `attempt`: number of earlier attempts. `takeRecord`: receives the call's ledger row (stored record of a tool
- * call), so that the caller commits it. If absent, the row is committed before the result is returned.
+ * One attempt of a tool call. `attempt`: number of attempts before this one. `takeRecord`: receives the call's ledger row (stored record),
+ * which the caller then commits. Without `takeRecord`, the row is committed before the result is returned.
  */
 export type CallTurn = {
   readonly tool: PinnedTool;

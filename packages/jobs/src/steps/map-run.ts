@@ -250,8 +250,8 @@ export class RowsRun {
   }
 
   /**
-   * True if a row of the `map` step can begin now. If few read rows are left, this function also starts to read more rows. `isFirst`: true
-   * if the function must also check if the run must stop.
+   * True if a row of the `map` step can begin now. If few read rows are left, also starts to read more rows. `isFirst`: true for the first
+   * of several rows that begin together. Only the first row checks if the step must stop.
    */
   #hasRow(isFirst: boolean): boolean {
     if (this.#isInLine || this.#isDry || this.#active >= this.#places) return false;

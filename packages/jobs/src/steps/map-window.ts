@@ -121,8 +121,8 @@ export class RowWindow {
   }
 
   /**
-   * Returns the planned retries of calls that the current work on the step did not change. `next`: position of the first row that has not
-   * ended. Returns undefined if nothing was planned, or if all planned rows have ended.
+   * Returns the planned retries, except those of rows in which a call has ended during the current work on the step. `next`: position of
+   * the first row that has not ended. Returns undefined if nothing was planned, or if all planned rows have ended.
    */
   #retriesKept(next: number): Retries | undefined {
     const { retries: before, next: from = 0 } = this.#at.progress;

@@ -52,8 +52,8 @@ export class SharedLimits {
   }
 
   /**
-   * Subtracts what an ended child job has used from this job's use. Called before a retry of that child, because the new reservation
-   * includes these amounts.
+   * Subtracts what an ended child job has used from this job's use. Called before the child is retried, because the limits of the retry
+   * include what the child has already used.
    */
   giveBack(used: ChildLimits): void {
     for (const name of limitNames) this.own[name] -= used[name];

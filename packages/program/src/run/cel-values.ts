@@ -43,9 +43,8 @@ function isLong(value: unknown): boolean {
 }
 
 /**
- * Returns for each row the values that the evaluator uses: the shared `values`, and the row itself as `row`. For a row that is null,
- * returns only the shared values. Converts the first row in every case, then stops as soon as `isOver` returns true. The result then has
- * fewer items than `rows`.
+ * Returns for each row the values that an expression can use: the shared `values`, and the row as `row`. A null row gets only the shared
+ * values. Stops after the first row at which `isOver` says that the time is used up.
  */
 export function celRows(
   values: CelValues,

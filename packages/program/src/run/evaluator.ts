@@ -11,8 +11,8 @@ export type Evaluator = {
   /** Evaluates a condition and returns its outcome. `row`: the current row, if the condition may use it. */
   test(expression: Expression, bindings: CelBindings, work: Work, row?: CelRow): Promise<CelOutcome>;
   /**
-   * Evaluates a condition for rows and returns the outcomes in order. Rows after a failure are not evaluated. If `isDue` returns true, the
-   * evaluation stops early, but not before the first row.
+   * Evaluates a condition for rows and returns the outcomes in order. Stops after the first failure. Also stops, but not before the first
+   * outcome, when `isDue` returns true because the caller wants the outcomes now.
    */
   testRows(
     expression: Expression,
@@ -23,8 +23,8 @@ export type Evaluator = {
   /** Evaluates an expression and returns its value. `row`: the current row, if the expression may use it. */
   compute(expression: Expression, bindings: CelBindings, row: CelRow, work: Work): Promise<CelComputed>;
   /**
-   * Returns the values of an expression for the rows, in their order. If the evaluation fails or `isDue` returns true, the rest of the rows
-   * is left out.
+   * Returns the values of an expression for the rows, in order. Stops after the first failure. Also stops, but not before the first value,
+   * when `isDue` returns true because the caller wants the values now.
    */
   computeRows(
     expression: Expression,

@@ -133,10 +133,7 @@ function setOf({ rows, pointer }: CallStep, action: Action | undefined, check: C
   return checkRows(rows, [...pathOf(pointer), "rows"], action, check);
 }
 
-/**
- * Returns the numbers of calls, writes and rows of a call that runs at least once and at most `count` times. `access`: the access class of
- * the tool.
- */
+/** Returns how many calls and writes a step can make if it calls its tool 1 to `count` times. `access`: access class of the tool. */
 function useOfCalls(count: number, access: AccessClass): Use {
   return {
     ...noUse,

@@ -230,8 +230,8 @@ const listed = new WeakMap<JsonSchema, Values>();
 const answers = new WeakMap<Action, JsonSchema>();
 
 /**
- * Returns the known values of a field in a tool's answer. They are the listed values of the tool's argument with the same name. `type`: the
- * field's type from `answerTypeOf`.
+ * Returns the known values of a field in a tool's answer; undefined if they are unknown. They are known if the tool has an argument of the
+ * same name that lists its values. `type`: the field's type from `answerTypeOf`.
  */
 export function valuesListed(type: ValueType): Values | undefined {
   return type === undefined ? undefined : listed.get(type);

@@ -130,8 +130,8 @@ export function firstScope(
 }
 
 /**
- * Returns the names that steps can use if they run only under a condition. They can also use each error and set of rows that the condition
- * tests.
+ * Returns the scope (the usable names) of steps that run only under a condition. If the condition tests the error of a step or
+ * `has(rows.x)`, these steps can use that error or set of rows.
  */
 export function whereAsked(scope: Scope, { source }: Pick<Expression, "source">): Scope {
   const asked = [...source.matchAll(/\bsteps\.([A-Za-z0-9_]+)\.error\b/g)].map(([, id = ""]) => id);

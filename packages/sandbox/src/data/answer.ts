@@ -35,8 +35,8 @@ type Work = {
 /** Data from which the sandbox makes the answer to a call: its stored objects and the time. */
 export type Sources = Pick<Work, "store" | "seen" | "nowMs" | "baseMs"> & {
   /**
-   * Number of full pages that a list has, in the scenario with many pages. Undefined in other scenarios: the list then has only one page,
-   * which is not full.
+   * Number of full pages of a list, if the caller asked the sandbox for lists of many pages. Otherwise undefined: a list then has only one
+   * page, which is not full.
    */
   readonly pages: number | undefined;
 };

@@ -3,8 +3,8 @@ import type { Clock, KeyId, Sealer } from "@svc/core";
 import type { Database } from "@svc/db/connect";
 
 /**
- * Dependencies of GrantsService. `onChanged`: called with the key of a grant (a person's permission for an agent) that ended or got a
- * smaller scope. `onRevoked`: called with the keys that ended.
+ * Dependencies of GrantsService. `onChanged`: called with the key of a grant that ended or got a smaller scope. `onRevoked`: called with
+ * all keys that end when a key for an agent is revoked.
  */
 export type GrantsServiceOptions = {
   readonly db: Database;

@@ -15,10 +15,7 @@ export type RefusalPace = {
  */
 type Bounds = { readonly atOnce: number; readonly perSecond: number; readonly waitMaxMs: number };
 
-/**
- * Limits for refusals (error answers) to one client address. The delay reaches its maximum of 10 s only if about two thousand refusals to
- * the address wait at the same time.
- */
+/** Limits for sending refusals (error answers) to one client address. A refusal above the limits is delayed, by at most 10 s. */
 const ofAddress: Bounds = { atOnce: 32, perSecond: 200, waitMaxMs: 10_000 };
 /**
  * Limits of one node for sending refusals of requests, to all client addresses together. On a node with two cores, sending refusals at

@@ -20,10 +20,7 @@ import type { Logger } from "../logger.ts";
 /** Serves a path that a person's browser opens. */
 export type PageHandler = (req: IncomingMessage, res: ServerResponse) => void;
 
-/**
- * Maximum size in bytes of a form that a person sends from a page. The largest is the consent form of the sandbox. It has a few hundred
- * bytes, and an encrypted request of similar size.
- */
+/** Maximum size in bytes of a form that a person sends from a page. The largest real form is far smaller. */
 const formBytesMax = 16_384;
 
 /**

@@ -120,9 +120,8 @@ function dedupeKeyOf(
 }
 
 /**
- * Returns the past times and events of a backfill that are due now. The schedule must be locked. Returns undefined if no backfill is
- * running. Throws StaleBatchError if, after the preparation, the backfill or the schedule changed or a different backfill began. In the
- * last case, the claimed task belongs to the new backfill.
+ * Returns the past times and events of a backfill that are due now; undefined if no backfill is running. The schedule must be locked.
+ * Throws StaleBatchError if the backfill or the schedule has changed since `prepared` was made.
  */
 export async function dueBackfill(
   tx: Executor,

@@ -63,8 +63,8 @@ export function heldBack({ unstarted, nowMs }: DecisionFacts, sourceKey: string,
 type Lane = { started: number; queued: number; jobIds: Id<"job">[]; newestQueued: StandingRunId | null };
 
 /**
- * The open runs (waiting or started) of each concurrency key for which a decision is made. Starts with the stored runs; each decision then
- * updates it.
+ * Counts the waiting and started runs of each concurrency key while svc decides about new runs. The counts begin with the stored runs, and
+ * every decision changes them.
  */
 export class OpenLanes {
   readonly #lanes: Map<string, Lane>;

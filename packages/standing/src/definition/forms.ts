@@ -100,8 +100,8 @@ export const triggerForm: ObjectForm = {
 };
 
 /**
- * Allowed fields of the field `first` of a poll, if its value is an object. The object says that only the last rows of the list start runs
- * at the first poll, and how many.
+ * Form of a poll's field `first` if it is an object, such as `{ last: 10 }`. At the first poll, only the last 10 rows of the list then
+ * start runs.
  */
 export const firstForm: ObjectForm = {
   description: "The last rows of the list.",

@@ -130,8 +130,8 @@ export const dayMs = 86_400_000;
 const rememberMs = 7 * dayMs;
 
 /**
- * Adds the start of a complete reading of the list to `walks`, at most once a day. `forgetBefore`: svc forgets rows that were last found
- * before this time; undefined if svc forgets none.
+ * Notes that a poll has read the whole list. `walks`: start times of such polls, at most one a day. Returns the new `walks` and the time
+ * `forgetBefore`. svc forgets rows that were last found before this time; undefined if svc forgets none.
  */
 export function afterWholeWalk(
   walks: readonly number[],

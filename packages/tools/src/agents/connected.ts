@@ -29,8 +29,8 @@ const entitiesMax = 5;
 const accountsMax = 20;
 
 /**
- * Returns the answer with the connected accounts of the toolkits in `slugs` added. A scoped key or a grant sees only the accounts that it
- * may use.
+ * Adds the connected accounts of the toolkits in `slugs` to a tool's answer, and returns the answer. Adds only accounts that the caller may
+ * use.
  */
 export async function withConnected(
   store: { readonly db: Database; readonly clock: Clock },

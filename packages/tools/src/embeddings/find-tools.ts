@@ -50,8 +50,7 @@ export type MeaningFinderOptions = {
 const timeouts = { queryMs: 3_000, toolsMs: 30_000 };
 
 /**
- * Creates a finder that compares words and meaning. Texts of queries and texts of tools are sent to the endpoint over separate connections,
- * so that neither of them delays the other.
+ * Creates a finder that compares words and meaning. It sends texts to the deployment's embeddings endpoint, which turns them into vectors.
  */
 export function createMeaningFinder(options: MeaningFinderOptions): ToolFinder {
   const { place, guard, key, clock, observer } = options;
@@ -63,6 +62,7 @@ export function createMeaningFinder(options: MeaningFinderOptions): ToolFinder {
       ...{ ...place, guard, key, clock, ...bounds },
       onCalled: (call) => observer.called({ what, ...call }),
     });
+  // Queries and texts of tools have separate connections, so that neither of them delays the other.
   // `questionsMax.all` is the maximum number of queries that may be sent to the embeddings endpoint at the same time. There are as many
   // connections, so the query of one project never waits for the query of another.
   const queries = endpointFor("search", { timeoutMs: timeouts.queryMs, textsMax: 1, connections: questionsMax.all });

@@ -35,8 +35,8 @@ type Waiter = WaitingCall & {
 /** Maximum number of calls of this node that wait for one limiter. */
 const waitingMax = 64;
 /**
- * Milliseconds after which a refused call may try again, if the exact time is unknown. `held`: for a call that found all slots taken.
- * `paused`: for a call that found the limit paused. `job`, `pausedJob`: the same two cases for calls of jobs, which may try more often.
+ * Milliseconds after which a refused call may try again, if the exact time is unknown. `held`, `job`: the call limit is full. `paused`,
+ * `pausedJob`: the call limit is paused, so it allows no calls. `job` and `pausedJob` are for calls of jobs.
  */
 const retryMs = { held: 1_000, paused: 30_000, job: 100, pausedJob: 2_000 };
 /**

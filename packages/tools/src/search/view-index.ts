@@ -17,9 +17,8 @@ export type Term = {
   /** Weight of the term by its rarity: a smoothed inverse document frequency, as in BM25. */
   readonly worth: number;
   /**
-   * Tools in which a search term occurs, for each toolkit (app) that contains the term. `postings`: positions of the tools in the toolkit.
-   * `start`: position of the toolkit's first tool among all tools that the caller may see. The sum of the two is a tool's position among
-   * all of them.
+   * Tools that contain a search term, one item for each toolkit (app). An item's `postings` has the positions of the tools in their
+   * toolkit. `start` is the position of the toolkit's first tool among all tools that the caller may see.
    */
   readonly postings: readonly { readonly start: number; readonly postings: Postings }[];
 };
@@ -41,8 +40,8 @@ export type ViewIndex = {
 };
 
 /**
- * Exponent that says how much more rare words weigh than common words. 1: as much as in BM25. 0: no difference. It is below 1, because
- * intents contain many rare words that mean little.
+ * Says how much more rare words weigh than common words in a search. 0: equally much. 1: as in BM25 (a ranking formula). The value is below
+ * 1, because queries contain many rare words that mean little.
  */
 const rarityExponent = 0.65;
 

@@ -145,8 +145,8 @@ const lastUuid = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 const pageBytesMax = 1_048_576;
 
 /**
- * Maximum age in milliseconds of an event's id when svc stores the event. A search for new events begins this much earlier. `many`: the
- * usual value. `few`: a longer value, used if the search scans at most `fewMax` events.
+ * A poll for new events also searches this many milliseconds before the previous poll, because svc may store an event late. `few`: used if
+ * the previous poll scanned at most `fewMax` events. `many`: used if it scanned more.
  */
 const idAgeMs = { few: settledMs, fewMax: 2_000, many: 10_000 };
 // `many` includes 1 s in svc (`storePosts`), 2 s between the clocks of nodes, and the time that a statement waits for a connection.

@@ -40,8 +40,8 @@ export async function compensate(state: JobState, effects: StepEffects, port: Po
 }
 
 /**
- * Returns the next call that carries out an undo entry (the recorded way to undo one call). An entry can stand for a whole child job; its
- * next call is then the child's next undo call. `callId`: the id under which the call is made.
+ * Returns the undo entry `of` to carry out, with the id for its call. Usually `of` is `entry` itself. If `entry` stands for a whole child
+ * job, `of` is the next undo entry of that child job.
  */
 function callOf(entry: UndoEntry): { readonly of: UndoEntry; readonly callId: string } {
   const { inner } = entry;

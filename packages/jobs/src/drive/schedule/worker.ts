@@ -328,8 +328,8 @@ function readsRows({ steps }: Program): boolean {
 }
 
 /**
- * True if at least one project has as many of the claimed tasks as its share of the node's slots allows. More tasks of this project may
- * then be due.
+ * True if the claimed tasks of at least one project reach `share`, the project's part of the node's slots. This project may then have more
+ * due tasks.
  */
 function isShared(tasks: readonly ClaimedJobTask[], share: number): boolean {
   return [...Map.groupBy(tasks, ({ projectId }) => projectId).values()].some(({ length }) => length >= share);

@@ -226,8 +226,8 @@ function mayWriteMore(state: JobState, children: EndedChildren): boolean {
 }
 
 /**
- * A child job that was running where its parent stopped. `fault`: reason why the child cannot continue; undefined if it can. `writes`:
- * number of its writes so far. `mayWriteMore`: true if it may exceed its approved number of writes.
+ * An ended child job of a job that is to be retried. `fault`: reason why the child cannot continue; undefined if it can. `writes`: number
+ * of the child's writes so far. `mayWriteMore`: true if the child may exceed its approved number of writes.
  */
 type EndedChild = { readonly fault: string | undefined; readonly writes: number; readonly mayWriteMore: boolean };
 type EndedChildren = ReadonlyMap<Id<"job">, EndedChild>;

@@ -13,8 +13,8 @@ import type { JobState } from "../../state/job.ts";
 export type FailedJob = JobState & { readonly status: "failed" | "expired"; readonly finishedAt: number };
 
 /**
- * Stores the operational event about a job that failed, in the transaction that ends the job. A job that an operational event has started,
- * directly or not, makes none.
+ * Stores the operational event about a failed job, in the transaction that ends the job. Stores nothing if operational events led to the
+ * job.
  */
 export async function publishFailure(
   tx: Executor,

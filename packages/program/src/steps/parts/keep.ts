@@ -18,8 +18,8 @@ const keptCount = { min: 1, max: 50 };
 const pathMax = 512;
 
 /**
- * Returns the JSON Schema of a `keep` field, which selects fields to keep by their paths. Each path begins with the word `root`, for
- * example `item.name`.
+ * Returns the JSON Schema of a `keep` field, which selects fields to keep by their paths. `root`: first word of every path, for example
+ * `item` in `item.name`.
  */
 export function keepSchema(description: string, root: string, examples: readonly [object, ...object[]]): JsonSchema {
   return {

@@ -9,12 +9,12 @@ import type { ShapeFields, ShapeNode, ShapeReader } from "../../read/shape.ts";
 import { fieldType, namesOf, typesOf, walkType } from "../../types/schema-type.ts";
 
 /**
- * How the next page is requested:
- * - `token`: argument `arg` gets the value at `from` in the answer. With `query`, the value at `from` is a link, and `arg` gets that query
- *   parameter of the link.
- * - `number`: argument `arg` gets the page number, counted from `start`.
- * - `rows`: argument `arg` gets the number of rows to skip, counted from `start`.
- * `size`: the argument with the number of rows per page. `more`: the boolean in the answer that is false on the last page.
+ * How the next page is requested. The argument `arg` of the call gets:
+ * - `token`: the value at the path `from` in the answer. With `query`, this value is a link, and `arg` gets the link's parameter `query`.
+ * - `number`: the page number, counted from `start`.
+ * - `rows`: the number of rows to skip, counted from `start`.
+ * For `number` and `rows`, `size` is the argument with the number of rows per page. For all kinds, `more` is the path of a boolean in the
+ * answer, which is false on the last page.
  */
 export type Paging =
   | {

@@ -75,8 +75,8 @@ export function reviewOf({ hooks: asker }: HookContext, { entry, prepared, hooks
 }
 
 /**
- * Returns the text for the account by which svc recognizes a repeated call. For a scoped key, the text also contains the entity (customer
- * or user) of the call.
+ * Returns a text for the account of a call. svc compares this text when it looks for a repeated call. For a scoped key, the text also
+ * contains the call's entity (customer or user).
  */
 export function accountOf({ caller: { binding }, accountId, entityId }: CallRequest): string {
   if (accountId === undefined) return `entity:${entityId}`;

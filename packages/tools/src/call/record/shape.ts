@@ -104,8 +104,8 @@ function shorten(value: unknown, { size, bytesMax }: { size: number; bytesMax: n
 const soughtMax = 32_768;
 
 /**
- * Returns a text of `candidate` that is as long as possible and has at most `bytesMax` bytes. Returns undefined if even the shortest text
- * is too long.
+ * `candidate` makes a text for each length from `low` to `high`. Returns the longest text that has at most `bytesMax` bytes. Returns
+ * undefined if even the shortest text is too long.
  */
 function longest(
   { low, high, bytesMax }: { low: number; high: number; bytesMax: number },

@@ -151,9 +151,9 @@ function failed(action: Action, answer: Answer, { isRepeatable, nowMs, redact }:
 }
 
 /**
- * Returns the result of a tool call whose answer has a 2xx status and a body that cannot be read. For a tool that reads, the call has
- * failed. For a tool that writes, the app has accepted the write, so the outcome is `ok` without a result. There is one exception: if the
- * app reports errors in the body of 2xx answers, the outcome is `outcome_unknown`. `what`: end of a sentence about the body.
+ * Returns the result of a tool call that the app answered with a 2xx status and an unreadable body. A read has failed. A write is `ok`
+ * without a result; it is `outcome_unknown` if the app reports errors in such bodies. `what`: says in the message what is wrong with the
+ * body.
  */
 export function unread(action: Action, status: number, what: string): CallResult {
   if (action.class === "read")

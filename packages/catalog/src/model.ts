@@ -328,8 +328,8 @@ export type Action = ToolDefinition & {
 };
 
 /**
- * An event that the app sends by webhook. The first trigger in the app's toolkit that matches a verified webhook post turns the post into
- * an event.
+ * The tool of a toolkit that describes one kind of event. The first trigger that matches a verified webhook post makes an event from the
+ * post.
  */
 export type Trigger = ToolDefinition & {
   readonly kind: "trigger";

@@ -246,8 +246,8 @@ function isMessageGranted(
 }
 
 /**
- * Returns the API message of a toolkit (the tools and webhooks of one app). `isOauthRegistered`: true if the deployment has an OAuth client
- * for the toolkit. `source`: undefined for a shared toolkit.
+ * Converts a toolkit to its API message. `isOauthRegistered`: true if the deployment has an OAuth client for the toolkit. `source`: how a
+ * private toolkit was published; undefined for other toolkits.
  */
 function toToolkitMessage(toolkit: Toolkit, isOauthRegistered: boolean, source?: ToolkitSourceState): ToolkitMessage {
   const connectability = connectabilityOf(toolkit.auth, isOauthRegistered);

@@ -24,8 +24,8 @@ type Entry = { readonly key: string; readonly projectId: ProjectId; readonly age
 type AgentUse = { readonly agent: GuardedAgent; readonly release: () => void };
 
 /**
- * HTTP agents (connection pools), one for each project and origin, so that two projects never share a connection. Unused agents are kept up
- * to a limit. Above the limit, the agent that was unused longest is closed; a project with too many origins first loses its own.
+ * HTTP agents (connection pools), one for each project and origin. Two projects never share a connection. If a project or the node has too
+ * many idle agents, the one that has been idle longest is closed.
  */
 class OriginAgents {
   readonly #create: () => GuardedAgent;

@@ -106,8 +106,8 @@ function isAnother(credential: Credential, used: string | undefined): boolean {
 }
 
 /**
- * Renews the token of an account and returns the outcome. The caller must hold the lease (the temporary right to renew), which is released
- * here. If the account already has a token other than `used`, sends nothing and returns that token.
+ * Renews the token of an account, and releases the caller's `lease` (the temporary right to renew). Returns the outcome. If the account no
+ * longer has the token `used`, sends nothing and returns the new token.
  */
 export async function renewClaimed(
   options: RenewalOptions,

@@ -152,8 +152,8 @@ export class Claimer {
   }
 
   /**
-   * Claims due deliveries from every subscription's queue once, with several claims if needed. Begins at the queue where the last round
-   * stopped because the node could take no more deliveries.
+   * Goes through the queues of all subscriptions once, and claims due deliveries. Begins at the queue where the last round stopped because
+   * the node was full.
    */
   async #goRound(): Promise<void> {
     const from = this.#live.cursor;

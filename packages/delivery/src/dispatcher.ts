@@ -42,8 +42,8 @@ export type Dispatcher = {
    */
   room(id: SubscriptionId, projectId: ProjectId): number;
   /**
-   * Sends deliveries that are reserved for this node. `unleased`: subscriptions with further deliveries that are not reserved yet. The
-   * engine takes them when it has room.
+   * Sends deliveries that are reserved for this node. `unleased`: subscriptions with more due deliveries, which this node reserves when it
+   * has room.
    */
   submit(deliveries: readonly OutgoingDelivery[], unleased?: ReadonlySet<SubscriptionId>): void;
   /** Starts claiming due deliveries. */

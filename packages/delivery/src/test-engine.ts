@@ -65,8 +65,8 @@ export async function createTestStore(): Promise<TestStore> {
 }
 
 /**
- * Returns a store of a test in a database that the caller has opened and later closes. If `shared` is given, the new store uses the clock
- * and the vault key of `shared`, and adds another project to this database.
+ * Creates a project in a test database, and returns functions to work with it. The caller opens and closes the database. If `shared` is
+ * given, its clock and its vault key are used.
  */
 export async function storeOn(
   db: Database,

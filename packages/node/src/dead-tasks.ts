@@ -17,8 +17,8 @@ export type DeadTaskLimits = {
   /** For each task table: number of dead rows above which svc compacts the table (rewrites it without the dead rows). */
   readonly compactFrom: Readonly<Record<TaskTable, number>>;
   /**
-   * Number of dead rows of delivery_tasks above which the table gets a new `epoch`, if it cannot be compacted. Queries then read a new part
-   * of the index without dead rows.
+   * Number of dead rows of delivery_tasks above which svc moves the live rows to a new part of the queue. svc does this only if it could
+   * not compact the table.
    */
   readonly advanceFrom: number;
 };

@@ -163,11 +163,9 @@ function closeParts({ openCalls, grants, keyUse, activity, node }: ServerParts, 
   opened.defer(() => node.close());
 }
 
-/**
- * Connects to the database that the parent process has started. If the database fails, the parent process ends. So the promise `failed`
- * never settles.
- */
+/** Connects to the database that the parent process has started. The promise `failed` of the returned store never settles. */
 async function joinHeldStore({ store }: ProcessShare, logger: Logger): Promise<Store> {
+  // If the database fails, the parent process ends.
   return { ...(await joinStore(store, logger)), failed: new Promise<never>(() => {}) };
 }
 

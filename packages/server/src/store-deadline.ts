@@ -19,8 +19,8 @@ export class StoreLateError extends Error {
 export const storeDeadlineMs = 15_000;
 
 /**
- * Settles like `pending`, or rejects with StoreLateError after `ms` milliseconds. The statement itself is not cancelled: a hanging database
- * may still execute it later.
+ * Settles like `pending`, or rejects with StoreLateError after `ms` milliseconds. The database may still finish the work of `pending`
+ * later.
  */
 export function withinDeadline<Result>(pending: Promise<Result>, ms: number): Promise<Result> {
   return new Promise((resolve, reject) => {

@@ -12,8 +12,8 @@ export const keyBytes = Buffer.from("a key of 32 bytes, as it is sent");
 
 type WebhookPart = { readonly scheme: string; readonly [parameter: string]: unknown };
 /**
- * A way to sign webhook posts, for tests. `post` signs with node:crypto and without svc's own code. `webhook`: this part of the toolkit's
- * definition.
+ * A way to sign webhook posts, for tests. `webhook`: the field `webhook` of the toolkit definition. `post`: signs a post without svc's own
+ * code.
  */
 export type SignedForm = {
   readonly webhook: WebhookPart;

@@ -115,8 +115,8 @@ export function createPrivateWebhooks(options: PrivateWebhooksOptions): PrivateW
 }
 
 /**
- * Returns the decrypted webhook secret of a private toolkit (an app that one project defined for itself). Undefined if the toolkit's
- * present definition does not accept the secret, or if this process cannot decrypt it.
+ * Returns the decrypted webhook secret of a private toolkit. Undefined if this process cannot decrypt the secret, or if the secret has a
+ * form that the toolkit's definition does not allow.
  */
 function openSecret(
   sealer: Sealer,

@@ -65,8 +65,8 @@ export function faultOfOutputPath(
 }
 
 /**
- * Names that a template of a toolkit definition (such as `{{deployment.auth_url}}`) may use. The key is the part before the point. The
- * value is a set of names, or `any` for all names.
+ * Names that a template of a toolkit definition may use. For `{{deployment.auth_url}}`, the key is `deployment`, and the set contains
+ * `auth_url`. The value `any` allows all names.
  */
 export type Namespaces = Readonly<Record<string, "any" | ReadonlySet<string>>>;
 

@@ -50,11 +50,11 @@ export function bodyOf(root: DocumentNode, node: DocumentNode, { converter, othe
 }
 
 /**
- * Returns the schema of a body without the fields that replace the method of a request. Some servers would then run another operation, which
- * may have a more dangerous access class. Calls `onCut` for each removed field.
+ * Returns the schema of a request body without fields that change the HTTP method, such as `_method`. Calls `onCut` for each removed field.
  */
 function withoutOverrides(schema: JsonSchema, onCut: BodyOptions["onCut"]): JsonSchema {
   const fields = Object.entries(objectOf(schema["properties"]));
+  // With such a field, some servers would run another operation, which may have a more dangerous access class.
   const kept = fields.filter(([name]) => !isMethodOverride(name));
   if (kept.length === fields.length) return schema;
   for (const _ of fields.slice(kept.length)) onCut("method override");

@@ -29,8 +29,8 @@ export type ImportOptions = {
   readonly except: readonly string[];
   readonly overrides: readonly ImportOverride[];
   /**
-   * Names of tools by operation (`GET /pets`), from an earlier import of the document, before overrides. These tools keep their names, and
-   * stay in the toolkit if their texts become suspicious.
+   * Names that an earlier import gave to the tools, by operation (such as `GET /pets`). The new import uses the same names. `overrides` are
+   * not yet applied to them.
    */
   readonly names: Readonly<Record<string, string>>;
   /**

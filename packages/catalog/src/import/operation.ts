@@ -77,8 +77,8 @@ export function toolOf(context: OperationContext, operation: Operation, override
 export type ToolSchemaLimits = { readonly input: SchemaLimits; readonly output: SchemaLimits };
 
 /**
- * Returns the tool that `make` makes with the highest limits for its schemas with which it has at most `bytesMax` bytes. Throws
- * LeftOutError if it is too large even with the lowest limits.
+ * Tries the limits from the highest to the lowest. Returns the first tool from `make` that has at most `bytesMax` bytes. Throws
+ * LeftOutError if every tool is larger.
  */
 export function fittingTool(bytesMax: number, make: (schemas: ToolSchemaLimits) => ImportedTool): ImportedTool {
   for (const [input, output] of limits) {

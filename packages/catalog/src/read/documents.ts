@@ -184,8 +184,9 @@ export type PollCursorDocument = {
 };
 
 /**
- * How a poll finds new rows in a tool's output. `rows`: path of the rows. `id`: path of the id in each row. `size`: the argument for the
- * maximum number of rows. `cursor`: how the next poll continues. `changed`: the same for changed rows, if it is different.
+ * How a poll finds rows in a tool's output. `rows`: path of the list of rows. `id`: path of the id in each row. `size`: the argument for
+ * the maximum number of rows. `cursor`: how the next poll continues. `changed`: the cursor for polls that look for changed rows; absent if
+ * they use `cursor`.
  */
 export type PollDocument = {
   readonly rows: string;

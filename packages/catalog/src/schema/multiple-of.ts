@@ -61,10 +61,7 @@ function decimalOf(text: string): Decimal {
   return { digits: written.slice(0, end), power: Number(exponent) - fraction.length + written.length - end };
 }
 
-/**
- * Maximum power of ten with which the check for `multipleOf` calculates. The value of `multipleOf` has at most 17 digits, so a higher power
- * of ten cannot change the result.
- */
+/** Maximum power of ten that the check for `multipleOf` multiplies with. Higher powers do not change the result. */
 const powerMax = 64;
 
 function isMultiple(number: Decimal, unit: Decimal): boolean {
@@ -72,6 +69,7 @@ function isMultiple(number: Decimal, unit: Decimal): boolean {
   // `number` has no zeros at its end. So it is not a multiple if its power of ten is lower than that of `unit`. All other numbers have at
   // most some hundred digits, which can be divided quickly.
   if (unit.digits === "" || number.power < unit.power) return false;
+  // The at most 17 digits of `unit` form a number below 2 ** 57. Thus 10 ** 64 already contains all its factors 2 and 5.
   const shift = 10n ** BigInt(Math.min(powerMax, number.power - unit.power));
   return (BigInt(number.digits) * shift) % BigInt(unit.digits) === 0n;
 }

@@ -53,8 +53,7 @@ export const originFields = ["baseUrl", "account", "auth", "always", "mcp"] as c
 const [valueMax, valuesMax] = [600, 300_000];
 
 /**
- * Returns the differences between the accepted definition of a toolkit (an app with its tools) and a newer one. It needs no source of a
- * certain kind: both definitions may come from a document or from the list of a server. `flagged`: names of tools whose newer texts are
+ * Returns the differences between the accepted definition of a toolkit and a newer one. `flagged`: names of tools whose newer texts are
  * suspicious.
  */
 export function compareDefinitions(

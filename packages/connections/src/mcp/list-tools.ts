@@ -7,8 +7,8 @@ import type { McpOperation, McpResult, McpSession } from "./session.ts";
 const [pagesMax, toolsMax] = [64, 2_000];
 
 /**
- * The tools that an MCP server lists. `pages`: the responses of the server as JSON texts. `tools`: each tool as the server describes it, by the
- * server's name, with the digest of its description.
+ * The tools of an MCP server. `pages`: the server's responses as JSON texts. `tools`: for each tool name, the server's description of the
+ * tool and the digest of this description.
  */
 export type ListedTools = {
   readonly kind: "listed";

@@ -46,8 +46,8 @@ function textOf(content: readonly Part[]): string {
 }
 
 /**
- * Returns the result of a tool that answers with parts of content. `text`: all texts. `data`: the value of the text, if the text is the only
- * part and is a JSON object or list. `parts`: the other parts, without their data.
+ * Returns the result of a tool. `text`: all text parts, joined. `data`: the JSON object or list, if the only part is a text with such JSON.
+ * `parts`: type, size and address of each other part.
  */
 function plainResult(content: readonly Part[]): object {
   const texts = content.filter(({ type }) => type === "text");

@@ -13,9 +13,12 @@ export type McpOperation = {
 };
 
 /**
- * Result of an operation with an MCP server. `message`: the server's response. `answer`: there is no response; the last HTTP answer, or the
- * reason why there is none. `isSent`: true if the message of the operation itself may have left svc, false if only messages that open the
- * session have. `other`: the server does not follow the protocol; the reason.
+ * Result of an operation with an MCP server.
+ * - `message`: the server's response.
+ * - `answer`: the server gave no response. The field contains the last HTTP answer, or the reason why there is none.
+ * - `other`: the server does not follow the protocol, for the given `reason`.
+ *
+ * `isSent`: true if svc may have sent the operation's own message; false if svc only tried to open the session.
  */
 export type McpResult =
   | { readonly kind: "message"; readonly message: ServerResponse }
@@ -196,10 +199,7 @@ async function post(
   return stub(state.message, id);
 }
 
-/**
- * Returns an answer as the library for MCP reads it. svc has read the response itself, with all digits of its numbers and in turns with
- * other work, so the library gets an empty result.
- */
+/** Returns an answer that tells the MCP library only if the call succeeded. svc reads the content of the server's response itself. */
 function stub({ value }: ServerResponse, id: unknown): Response {
   const result = { resultType: "complete", tools: [], content: [], ttlMs: 0, cacheScope: "private" };
   const outcome = "error" in value ? { error: { code: -32_603, message: "error" } } : { result };

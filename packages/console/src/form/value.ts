@@ -23,8 +23,8 @@ export function numberOf(text: string): number | string | undefined {
 const numberForm = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 
 /**
- * Returns the value that the text of a JSON cell means. Text that is not JSON is a string; if a string is not allowed there, the service
- * reports it.
+ * Returns the value of a JSON text that was typed into a form. Text that is not JSON is returned as a string; for an empty text, the value
+ * is undefined.
  */
 export function cellOf(text: string): unknown {
   if (text.trim() === "") return undefined;

@@ -88,8 +88,8 @@ export async function answerReplaced({ link, from }: ReplacedCustomer, isReplace
 }
 
 /**
- * Opens a session with a portal link, or continues the session that the browser already has. The request also sends the existing session.
- * If the link belongs to another customer, the service therefore keeps that session until the person agrees to replace it.
+ * Opens a session with a portal link, or continues the browser's session. If the link belongs to another customer, the person is asked
+ * before the old session is replaced.
  */
 async function openWith(body: { link?: string; replace?: boolean }): Promise<void> {
   setState({ kind: "opening" });

@@ -44,8 +44,8 @@ export class Fault extends Error {
   readonly advice: readonly PartedText[];
 
   /**
-   * Returns the details of this error. Their help texts are divided into parts, so that a reader can replace calls, fields and waiting
-   * times with its own words.
+   * Returns the details of this error, with help texts in parts (such as names of API calls). The console and the command line replace
+   * these parts by their own words.
    */
   get parted(): readonly DetailInput[] {
     return this.details.map((detail, index) => ({ ...detail, help: this.advice[index] ?? detail.help }));

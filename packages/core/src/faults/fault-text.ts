@@ -57,8 +57,8 @@ export function call(name: string, how?: string | Readonly<Record<string, unknow
 }
 
 /**
- * Returns a text that names a request field by its path, such as `limit.rate.max`. The path may also be a phrase about a field. HTTP
- * answers show the phrase unchanged, while the command line or the console may use other words.
+ * Returns a text that names a request field, such as `limit.rate.max`. HTTP answers show `path` unchanged. The command line and the console
+ * may use other words.
  */
 export function field(path: string): PartedText {
   return whole("field", path);

@@ -35,11 +35,9 @@ const lockAccounts = statement<{ locked: string }>(
 );
 
 /**
- * Makes an account the active one of its entity (customer or user), toolkit definition and scheme, and supersedes (ends) the previous
- * active one, in one transaction. Concurrent activations wait for each other by an advisory lock, because a first account has no row that
- * could be locked.
+ * Makes an account active, and ends the previous active account of the same entity, toolkit and scheme.
  * - Returns the account; undefined if it is not pending any more.
- * - Throws the unique violation of `account_references_key`, with nothing changed, if another account has one of its exclusive references.
+ * - Throws the unique violation of `account_references_key`, and changes nothing, if another account has a reference from `exclusiveOf`.
  */
 export function activateAccount(
   db: Executor,
@@ -48,6 +46,7 @@ export function activateAccount(
 ): Promise<ConnectedAccount | undefined> {
   const { id, projectId, updatedAt } = account;
   return withTransaction(db, async (tx) => {
+    // A first account has no row that could be locked, so activations wait for each other by an advisory lock.
     await lockAccounts(tx, [lockKeyOf(account)]);
     const pending = isNew ? undefined : await lockPending(tx, account);
     if (!isNew && pending === undefined) return undefined;

@@ -76,8 +76,8 @@ export type AccountRefreshOutcome = Partial<
 
 /**
  * Stores the result of a renewal, and ends the node's right to renew. Returns false and stores nothing if the account is not active, or if
- * the node has lost this right. `replacing`: the renewed credential. If the account still has it, the result is stored even after the right
- * was lost.
+ * the node has lost this right. If `replacing` (the old credential) is given, the account must have that credential; the right is then not
+ * needed.
  */
 export async function settleAccountRefresh(
   db: Executor,

@@ -12,8 +12,8 @@ type PacedRow = ClaimRow & {
 };
 
 /**
- * Maximum delay of a claim, in microseconds, that later deliveries may make up by starting earlier. The subscription can then briefly
- * exceed its limit of deliveries per time.
+ * Maximum lateness of a delivery, in microseconds, that the next deliveries may catch up. The subscription can then briefly exceed its
+ * limit of deliveries per time.
  */
 const lateMaxUs = 50_000;
 

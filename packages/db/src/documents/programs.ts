@@ -95,8 +95,8 @@ export const paramsDocument = plainDocument("jobs.params");
 export const stepArgsDocument = plainDocument<Readonly<Record<string, JsonObject>>>("jobs.step_args");
 
 /**
- * Content of `jobs.saga`: how far svc has undone a job's calls. `entries`, `done`, `failed`: counts of undo entries (ways to undo one
- * call). `cause`: the job's final result after its calls are undone.
+ * Content of `jobs.saga`: how far svc has undone a job's calls. `entries`: number of undo entries. `done`: how many were undone. `failed`:
+ * how many could not be undone. `cause`: why svc undoes the calls; the job ends with this result.
  */
 export type SagaDocument = {
   readonly state: "none" | "armed" | "compensating" | "compensated" | "stuck";

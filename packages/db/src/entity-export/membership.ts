@@ -28,10 +28,7 @@ export function waysOf({ parents = [] }: ErasedTable): RowOwnership[] {
   });
 }
 
-/**
- * Returns the SQL condition that is true for rows that belong to the entity (customer or user). The condition uses only columns of the row
- * itself. Undefined if these columns do not show it. Then code (a rule) or the row's parent decides if the row belongs to the entity.
- */
+/** Returns the SQL condition that a row's own columns name the entity (customer or user). Undefined if the table has no such columns. */
 export function namesOf({ entity, project }: ErasedTable, named: WalkedEntity): SQL | undefined {
   if (typeof entity !== "object" || !("names" in entity)) return undefined;
   const own = project === undefined ? sql`true` : eq(project, named.projectId);

@@ -32,8 +32,8 @@ const scannedJobsMax = 2_000;
 const lateMs = 60_000;
 
 /**
- * Progress of a step of an erasure that deletes the programs which no job uses any more. `after`: the last scanned job; undefined if all
- * jobs were scanned. `deleted`: number of deleted programs.
+ * Progress of the search for programs that an erasure can delete. `after`: the last job whose program was read; undefined after all jobs.
+ * `deleted`: number of deleted programs.
  */
 type ProgramScan = { readonly after: string | undefined; readonly deleted: number };
 

@@ -44,10 +44,7 @@ type WithUndefined<Values> = { readonly [Name in keyof Values]: Values[Name] | u
 
 const stepFields = fieldsBut(jobSteps, "jobId");
 
-/**
- * The data of one step as the commit stores it: its receipt (the summary of the finished step) and its encrypted `output`. `isStored`: true
- * if the caller knows that the step's row exists. If false, the row may be missing.
- */
+/** The data of one step that a commit stores. `isStored`: true if the caller knows that the step already has a row. */
 export type NewJobStep = ValuesOf<typeof stepFields> & { readonly isStored?: boolean };
 
 /** The lease (time-limited right) under which a driver (the loop that runs a job's steps) writes to its job. */

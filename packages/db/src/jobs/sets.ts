@@ -6,9 +6,8 @@ import { type RawRow, selectList } from "../sql/select-list.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 
 /**
- * A row in a set (a job's list of rows), with its encrypted fields. Several rows are stored together in a block. `block`: number of the
- * block, which is the number of its first row. `data` is null if the previous row is in the same block, or if the caller did not request
- * data.
+ * A row of a set (a job's list of rows). Consecutive rows share a block with their encrypted fields. `block`: number of the block's first
+ * row. `data`: the block; null if the previous row already has it, or if the caller did not request it.
  */
 export type JobSetRow = Omit<Row<typeof jobSetRows>, "jobId" | "setId"> & {
   readonly block: number;

@@ -39,10 +39,7 @@ export async function findQuarantinedPost(
   return post?.projectId === (owner ?? null) ? post : undefined;
 }
 
-/**
- * Columns of a quarantined webhook post that may have been stored before svc sealed headers and query. `isSealed`: true if the post's
- * headers and query are sealed.
- */
+/** A quarantined webhook post whose headers and query may be unencrypted. `isSealed`: true if they are encrypted. */
 export type UnsealedPost = Pick<QuarantinedPost, "id" | "reason" | "headers" | "query"> & {
   readonly isSealed: boolean;
 };

@@ -36,8 +36,8 @@ const isMatch = `(s.toolkit_slug = w.toolkit_slug or (s.toolkit_slug = '' and w.
       where w.kind = 'event' and ($4::text = '' or w.toolkit_slug = $4::text) and ($5::text = '' or w.trigger_slug = $5::text)`;
 
 /**
- * SQL that pairs events of a project with the subscriptions to which a replay delivers them. `compared`: subscriptions that are compared
- * with every event. `of_entities`: subscriptions of the entities (customers or users) of the scanned events.
+ * SQL that pairs events of a project with the subscriptions to which a replay delivers them. `compared`: the requested subscription, or all
+ * subscriptions without an entity. `of_entities`: subscriptions of the entities that the events name.
  */
 const walk = `compared as materialized (
     select ${wantedColumns} from subscriptions s where s.id = $6::uuid and ${isWanted}

@@ -13,9 +13,8 @@ import { accessClasses, callStates, hookDecisions, hookPhases, type StoredAccess
 const callPaceDocument = documentType<PaceDocument>("call_paces.pace", [asWritten]);
 
 /**
- * The ledger (stored record of tool calls): one row per tool call. Calls that were refused or that wait for a confirmation have a row, too.
- * The row of a write is stored before svc sends the write. The end of a call changes an indexed column only if the call failed. So for most
- * calls, PostgreSQL writes the five index entries only once.
+ * The ledger: one row per tool call. Calls that were refused or that wait for a confirmation have a row, too. The row of a write is stored
+ * before svc sends the write.
  */
 export const toolCalls = pgTable(
   "tool_calls",

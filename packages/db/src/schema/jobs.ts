@@ -452,8 +452,8 @@ export const contacts = pgTable(
     reach: document(contactChannelDocument)("reach"),
     createdAt: time("created_at").notNull(),
     /**
-     * The key that created the contact. Links sent to the contact rely on this key. Null if the contact was created without a key, or
-     * before links existed.
+     * The key that created the contact. While this key is valid, svc may send the contact links to answer questions. Null if the contact
+     * was created without a key, or before links existed.
      */
     keyId: idColumn("key")("key_id"),
   },

@@ -397,8 +397,8 @@ export const standingListeners = pgTable(
     /** Number of the program's version for which this subscription was made. */
     version: integer("version").notNull(),
     /**
-     * The subscription applies to events that were stored before this routing version. The routing version is a counter that grows when the
-     * receivers of events change. Null if the subscription has not ended.
+     * The schedule receives events that were stored before this routing version of the project. The routing version grows when the
+     * receivers of the project's events change. Null while the schedule still receives events.
      */
     untilVersion: bigint("until_version", { mode: "number" }),
     endReason: oneOf(subscriptionEndReasons)("end_reason").notNull().default(""),

@@ -147,13 +147,12 @@ export const subscriptions = pgTable(
 );
 
 /**
- * Versions of the subscriptions with an entity. A hash of the entity (the SQL function `routing_shard`) divides the entities of a project
- * into sixteen shards. A node that cached the subscriptions of an entity compares the version of the entity's shard, to check if its cache
- * is current. A database trigger of `subscriptions` writes these rows at the end of each transaction, so no change can be forgotten. A
- * project without such subscriptions has no rows. When its first row is added, the project's routing version grows too, so that nodes read
- * the versions of its shards from then on.
+ * Version numbers with which nodes check their cached subscriptions of entities. A hash of the entity (`routing_shard`) puts it into one of
+ * sixteen shards of the project. A database trigger of `subscriptions` updates these rows.
  */
 export const routingShards = pgTable(
+  // A project without subscriptions of entities has no rows. Its first row also raises the project's routing version, so that nodes read
+  // the versions of its shards from then on.
   "routing_shards",
   {
     projectId: idColumn("prj")("project_id")
@@ -237,10 +236,7 @@ export const deliveries = pgTable(
   ],
 );
 
-/**
- * Tasks of pending deliveries. A row is deleted when its delivery ends. The number `epoch` selects a part of the queue, so that a scan
- * skips tasks that wait for a retry.
- */
+/** Tasks of pending deliveries. A row is deleted when its delivery ends. */
 export const deliveryTasks = pgTable(
   "delivery_tasks",
   {

@@ -44,8 +44,8 @@ export const jobModes = ["live", "simulate", "rehearse"] as const;
 export type JobMode = (typeof jobModes)[number];
 
 /**
- * State of a row in a set (a job's list of rows). `in`: no step makes calls for the row. The other states are the result of the row's calls
- * in a map (a step that runs once for each row).
+ * State of a row in a set (a job's list of rows). `in`: the row was only stored. The other states say how the row's calls in a `map` step
+ * ended.
  */
 export const setRowStates = ["in", "ok", "failed", "skipped", "unknown"] as const;
 

@@ -39,8 +39,8 @@ export function query<Row extends object = Record<never, never>>(
 }
 
 /**
- * A shorter SQL text of a statement, for values without some groups of parameters. `parts`: the groups that the text contains. `isLone`:
- * true if each of these groups is exactly one row, so that parameters are single values and not arrays.
+ * A shorter SQL text of a statement. `parts`: the parameter groups in this text; all other groups must be empty. `isLone`: true if each
+ * group in this text must have exactly one row. Parameters are then single values, not arrays.
  */
 type Shape<Given extends Parts> = {
   readonly parts: readonly (keyof Given & string)[];

@@ -199,8 +199,8 @@ type RowNames<Name extends string = string> = {
   /** Returns the SQL that turns the arrays into rows, for example `unnest($1::uuid[], $2::int4[]) as i(job_id, seq)`. */
   from(alias: string): string;
   /**
-   * Returns the SQL that lists the rows, such as `unnest(…) with ordinality as i(job_id, seq, place)`. The column `place` numbers the rows
-   * from 1.
+   * Returns the same SQL as `from`, with one more column that numbers the rows from 1. For example: `unnest(…) with ordinality as i(job_id,
+   * seq, place)`.
    */
   fromOrdered(alias: string, place: string): string;
   /** Returns the SQL for the values of one row, to use in a select list: `i.job_id, i.seq`. */

@@ -133,8 +133,8 @@ export type Port = Omit<StepEffects, "mustPause" | "mustEnd"> & {
   /** Returns the undo entry (the recorded way to undo one call) that the job carries out next. Undefined if no call is left to undo. */
   nextUndo(state: JobState): Promise<UndoEntry | undefined>;
   /**
-   * Commits the work done so far, and ends this node's work on the job. The job's task is due again in four cases: a child job changes its
-   * state, the question is answered, the given time comes, or the job expires.
+   * Commits the work done so far, and ends this node's work on the job. The job continues when a child job changes, the ask in `until` is
+   * answered, the time in `until` comes, or the job expires.
    */
   awaitChildren(work: WorkingJob, until: Omit<Extract<Next, { kind: "await" }>, "kind">): Promise<void>;
   /** Requests that child jobs end. `chain`: the keys and programs that caused this request, in order. */

@@ -14,8 +14,8 @@ type CallProgress = {
   readonly page?: { readonly token: JsonValue; readonly pages: number; readonly seen?: string };
   readonly retry?: RetryProgress;
   /**
-   * The job's `generation` (a number) when an earlier attempt of the job began the call. While the number is the same, the call counts as a
-   * repeat. Absent if earlier attempts did not begin the call.
+   * The earlier `generation` of the job that began the call; a retry of the job starts a new generation. svc repeats the call with the same
+   * idempotency key. Absent if earlier generations did not begin the call.
    */
   readonly generation?: number;
   /**

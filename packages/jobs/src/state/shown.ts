@@ -65,10 +65,7 @@ function maskObject(schema: JsonSchema | undefined, value: JsonObject): JsonObje
   return schema === undefined ? value : (mask(schema, value) as JsonObject);
 }
 
-/**
- * Returns the values with their sensitive parts masked, each by the schema with the same id. A `$ref` inside a schema points into that same
- * schema.
- */
+/** Returns the values with their sensitive parts masked. Each value is masked by the schema that has the same key in `schemas`. */
 function maskEach(schemas: ReadonlyMap<string, JsonSchema>, values: JsonObject): JsonObject {
   if (schemas.size === 0) return values;
   const shown = Object.entries(values).map(([id, value]): [string, JsonValue] => {

@@ -37,8 +37,8 @@ export type InvokeResult =
 export type UsedCalls = { toolCalls: number; writes: number };
 
 /**
- * Counts of the calls that one action of a step, or one of its rows, has made. `used`: calls and writes that count against the job's
- * limits. `all`: `used`, together with that of all rows that run at the same time. `calls`: number of calls for each result.
+ * Counts of tool calls. `used`: calls and writes of this step action, or of this row. `all`: calls and writes of all rows that run at the
+ * same time. `calls`: number of calls for each result.
  */
 export type Tally = {
   readonly used: UsedCalls;

@@ -33,8 +33,8 @@ export class MapMemory {
    */
   isWatched = false;
   /**
-   * True if rows are left because other jobs use the memory that all jobs of the node share. This job must then give up its slot, because
-   * those jobs may wait for it.
+   * True if the remaining rows wait for memory that other jobs of this node use. This job must then give up its slot, because the other
+   * jobs may need the slot to continue.
    */
   isPostponed = false;
   readonly #effects: StepEffects;

@@ -82,10 +82,7 @@ async function advanceMap(at: StepAt<"map">, effects: StepEffects, keep: Partial
 
 const logged = ({ step }: MapAt): Edit => ({ kind: "logProgress", stepId: step.id });
 
-/**
- * Time after which a job continues, in milliseconds, if it gave its slot (the right to run on this node) away because its rows had to wait
- * for memory.
- */
+/** Time in milliseconds after which a job continues, if it stopped because its rows waited for memory. */
 const againMs = 500;
 
 type RanCalls = {

@@ -39,8 +39,8 @@ export function pointQuestion(
 }
 
 /**
- * Returns a text of the program, filled in for people. A reference without a value is shown as its name, and a sensitive value as `***`. If
- * it cannot be filled in, the returned text names it by `id`.
+ * Returns a text of the program with its values filled in, for people to read. A missing value is shown as its name, and a sensitive value
+ * as `***`. If the text cannot be filled in, returns `id` and the error.
  */
 export function textForPeople(template: Point["question"], id: string, state: JobState): string {
   // If the job has no sensitive values, nothing must be masked, and its own values are used.

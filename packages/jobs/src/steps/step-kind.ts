@@ -39,9 +39,8 @@ export type PartialCommit = (edits: readonly Edit[]) => Promise<JobState>;
 /** Code that runs steps of one kind, such as `call` or `map`. Its functions get the job and return changes of the job. */
 export type StepKind<Kind extends Step["kind"]> = {
   /**
-   * Says which changes of the job must be committed before an action of this kind of step. `nothing`: none. `rows`: only new rows, because
-   * the action reads them. `commit`: all changes, because the action makes calls. With `commit`, the driver (the loop that runs one job's
-   * steps) also begins the step.
+   * Says what svc commits before each action of the step. `nothing`: none of the job's changes. `rows`: only new rows, which the action
+   * reads. `commit`: all changes, because the action makes calls.
    */
   readonly needs: "nothing" | "rows" | "commit";
   /** Number of rows that the step makes. `in`: as many as it took. `ok`: as many as succeeded. Undefined if the step does not make rows. */

@@ -137,8 +137,8 @@ function missingStep(path: readonly string[], payload: ValueType): Missing | und
 }
 
 /**
- * Combines the places at which a path leaves the schemas of several event types. Returns the last of these places along the path, with the
- * fields that exist there. Returns undefined if one schema has the whole path.
+ * `steps` says for each event type where a path stops to exist. Returns the latest of these places, with the field names that exist there.
+ * Undefined if one event type has the whole path.
  */
 function mostComplete(steps: readonly (Missing | undefined)[]): Missing | undefined {
   const missing = steps.filter((step) => step !== undefined);

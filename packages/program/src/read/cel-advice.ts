@@ -6,8 +6,7 @@ import { hours, parseExpression, rewriteCalls } from "./cel-calls.ts";
 const mark = "\uE000";
 
 /**
- * An expression in which each quoted text is replaced by `mark`, and the removed texts in order. Quoted texts look the same in every
- * language, so only the rest of the expression is translated.
+ * An expression without its quoted texts. `source`: the expression with a placeholder for each text. `texts`: the removed texts, in order.
  */
 type BareSource = { readonly source: string; readonly texts: readonly string[] };
 

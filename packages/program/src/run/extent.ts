@@ -120,8 +120,8 @@ export function literal(value: unknown): Extent {
 }
 
 /**
- * Returns the extent (size) of the largest item of a list, or of a field of an object. If only the size of the whole list or object is
- * known, this size is returned as an upper bound.
+ * Returns an upper limit for the size of each item or field in a value. It is the size of the largest list item if this is known, or else
+ * of the whole value.
  */
 export function itemOf(extent: Extent): Extent {
   return extent.item ?? { ...extent, depth: 0 };

@@ -10,8 +10,8 @@ export type ResultPlace = readonly string[];
 /** Positions of the objects and lists that the sandbox (apps that svc plays itself) fills in when it makes up a tool's result. */
 export type Layout = {
   /**
-   * Place in the result of the object that the call is about. An empty `place` means the whole result. Undefined if the result shows no
-   * such object.
+   * The object that the call is about. `place`: path of the object in the result; empty for the whole result. Undefined if the result does
+   * not show the object.
    */
   readonly entity: { readonly place: ResultPlace; readonly idField: string | undefined } | undefined;
   /**

@@ -117,8 +117,8 @@ function splitPath(path: readonly string[]): { base: readonly string[]; words: r
 }
 
 /**
- * Returns the action that lists the objects with this name, if the rows of its list have ids. If several actions do so, returns the one
- * with the fewest required arguments.
+ * Returns the action that lists objects of the kind that `words` name, such as `user`. The listed rows must have ids. Of several such
+ * actions, returns the one with the fewest required arguments.
  */
 function findList(toolkit: Toolkit, words: readonly string[]): Action | undefined {
   const lists = toolkit.actions.filter((action) => hasRows(toolkit, action));

@@ -4,11 +4,9 @@ import { propertiesOf } from "../app/refusal.ts";
 import { plainName, singularOf, wordsOf } from "./words.ts";
 
 /**
- * A kind of object that an app stores (for example `issue`). The sandbox (apps that svc plays itself) finds the kinds from the app's tools:
- * a tool that takes an object's id shows that the kind exists.
- * - `idArguments`: names of the arguments for the id, without separators.
- * - `scopeArguments`: the other arguments in the path of such a tool. An id is unique only among objects with the same values of these
- *   arguments.
+ * A kind of object that an app stores, such as `issue`. The kind exists if one of the app's tools takes the id of such an object.
+ * - `idArguments`: names of the arguments for the id, such as `issueid` for `issue_id`.
+ * - `scopeArguments`: other arguments in the path of such a tool. An id is unique only among objects with the same values for them.
  */
 export type Kind = {
   readonly name: string;

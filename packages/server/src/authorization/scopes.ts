@@ -93,8 +93,8 @@ export function offerOf(key: Pick<ApiKey, keyof Binding | "agentTools">, { toolk
 }
 
 /**
- * True if a person with this key can give a tool group: the key may use the group itself, or the group is `operate` and the key has access
- * to the whole project.
+ * True if a person with this key can give a client the tool group. The key must have the group itself. For the group `operate`, access to
+ * the whole project is enough.
  */
 function mayGive(key: Pick<ApiKey, keyof Binding | "agentTools">, group: AgentToolGroup): boolean {
   const { agentTools } = key;

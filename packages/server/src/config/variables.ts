@@ -122,10 +122,7 @@ export const configVariables: readonly ConfigVariable[] = Object.entries(table).
   meaning,
 }));
 
-/**
- * Returns the default of a variable as text. Call it only for variables whose default is a value. For other variables, the table contains a
- * description of the default instead.
- */
+/** Returns the default of a variable as text. Call it only for variables with a fixed default; for others, it returns a description. */
 export function defaultOf(name: VariableName): string {
   return table[name][0];
 }

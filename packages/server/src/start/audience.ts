@@ -13,8 +13,8 @@ export function isAudienceDeclared({ deploymentFile, webhookAudience }: Config):
 }
 
 /**
- * Returns the error for a start without SVC_WEBHOOK_AUDIENCE that would add the project `default` to other projects. Without this variable,
- * all projects would receive all events.
+ * Returns the error for a missing SVC_WEBHOOK_AUDIENCE. Without this variable, SVC_BOOTSTRAP_KEY would add one more project, and every
+ * project would receive all events.
  */
 export function audienceFault(): ConfigError {
   const message =

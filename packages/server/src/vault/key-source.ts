@@ -70,8 +70,8 @@ export type VaultLimits = {
    */
   readonly goneMs: number;
   /**
-   * Pause in milliseconds between two passes of a rotation of the vault key. A pass reads all tables with encrypted values. The pause is so
-   * long that afterwards, no node still works with a value that it read before the last pass.
+   * Pause in milliseconds between two passes of a vault key rotation. A pass reads all tables with encrypted values. During the pause,
+   * nodes finish writing values that they read before the pass.
    */
   readonly graceMs: number;
   /** Duration in milliseconds of the lease (exclusive right for a limited time) with which a node does the work of a rotation. */

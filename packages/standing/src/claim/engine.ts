@@ -178,9 +178,8 @@ type ClaimedWork<Item> = {
 };
 
 /**
- * Decides in one transaction, for all claimed items (due times and events), which runs start. If that fails, decides for each group, and
- * then for each item, so that only the failing item is delayed. svc retries that item after a growing pause. After too many attempts, svc
- * refuses its runs.
+ * Decides in one transaction which runs start for the claimed items (due times and events). If that fails, tries each group of items, and
+ * then each item alone. An item that still fails is tried again later.
  */
 async function decideOrSplit<Item extends { readonly attempt: number }>(
   context: StandingContext,

@@ -10,8 +10,7 @@ type McpAction = { readonly action: string; readonly subject: string; readonly e
 export type EnterAction = <Result>(deed: McpAction, act: () => Promise<Result>) => Promise<Result>;
 
 /**
- * Access that a caller needs for a tool: access classes (such as `read`), and the toolkits (apps) to which the tool belongs. An empty list
- * means that the tool needs none.
+ * Access that a caller needs for a tool: access classes (such as `read`) and toolkits (apps). An empty list means that the tool needs none.
  */
 export type ToolNeeds = Omit<Binding, "entityId">;
 

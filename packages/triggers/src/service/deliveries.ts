@@ -229,8 +229,8 @@ async function messageOf({ db, clock, restored }: TriggersContext, row: Delivery
 }
 
 /**
- * Returns the triggers of the deliveries' events, by event id. In the portal, types that the project does not offer now are left out, as in
- * GetEvent.
+ * Returns the trigger of each delivery's event, by event id. In the portal, triggers that the project does not offer its customers are left
+ * out.
  */
 async function readTriggerSlugs(
   context: TriggersContext,

@@ -14,8 +14,8 @@ type Selection = Pick<Subscription, "toolkitSlug" | "triggerSlug" | "triggerSlug
 const triggersMax = 100;
 
 /**
- * Checks the field `match` of a request, and returns the triggers and the filter of the subscription. `triggerSlug` is empty if `match` has
- * triggers. Throws the errors of CreateSubscription.
+ * Checks the field `match` of a request. Returns the triggers and the filter of the subscription. In the result, `triggerSlug` is empty if
+ * `triggerSlugs` has entries. Throws the errors of CreateSubscription.
  */
 export function checkMatch(
   view: CatalogView,

@@ -48,10 +48,7 @@ export async function question(
   };
 }
 
-/**
- * Returns the progress in the job's state that waits for the answer to a question. For a question about an undo that cannot finish
- * (`undo_stuck`), this is the progress of the undo. For every other question, it is the progress of the step that asks.
- */
+/** Returns the progress of the step that asks the question. For a question of the kind `undo_stuck`, returns the progress of the undo. */
 function underWay({ undo, positions }: JobState, { kind, stepId }: JobQuestion) {
   if (kind === "undo_stuck") return { kind: "undo", undo: { stepId, ...undo } } as const;
   const progress = positions.find((position) => position.progress?.stepId === stepId)?.progress;

@@ -58,10 +58,7 @@ export function createChildPort({ context, db }: CommitContext, commit: Commits[
   };
 }
 
-/**
- * True if the ask is pending. It takes the job's lock, which the code that settles an ask also needs. So the result stays true until the
- * transaction ends.
- */
+/** Locks the job, and returns true if the ask is pending. Because of the lock, the ask cannot change before the transaction ends. */
 async function isPending(
   { asks }: CommitContext["context"],
   tx: Executor,

@@ -52,8 +52,8 @@ function waysOut({ loaded: { flow }, positions }: JobState, { stepId, isHandled 
 }
 
 /**
- * Returns the changes of the job that end a failed branch of a `parallel` step. Its other unfinished branches that have made no call are
- * cancelled.
+ * Returns the changes that end the failed `branch` of a `parallel` step. Other unfinished branches of the step are cancelled if they have
+ * made no call.
  */
 function endBranch(
   { blocks, positions, steps, loaded: { flow } }: JobState,

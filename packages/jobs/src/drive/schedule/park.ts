@@ -4,10 +4,7 @@ import { stepAt } from "../../state/flow.ts";
 import type { JobState } from "../../state/job.ts";
 import { isParkable } from "../../state/statuses.ts";
 
-/**
- * Reason for which svc or an administrator suspended (parked) a job. `poisoned`: the job harmed the service. `administrator`: an
- * administrator suspended the job.
- */
+/** Why a job is parked (suspended). `poisoned`: nodes failed while they ran the job. `administrator`: an administrator parked the job. */
 export type HoldReason = Extract<ParkDocument["reason"], "poisoned" | "administrator">;
 
 /** True if the reason is `poisoned` (nodes failed while they ran the job) or `administrator`. */

@@ -113,12 +113,10 @@ async function storeAndDrive(
   return { isDriven: kept !== undefined };
 }
 
-/**
- * Returns the first call of a job that begins immediately after its submission. If this call only reads, it is prepared here, while the
- * database stores the job.
- */
+/** Returns the new job's first call, ready to be sent. Undefined if the job does not begin with a call. */
 async function readyFirst({ beginning: { call, ready } }: PlannedJob): Promise<ReadyAttempt | undefined> {
   if (ready === undefined) return call;
+  // A read is prepared here, while the database stores the job.
   await setImmediate();
   return ready();
 }

@@ -100,8 +100,8 @@ function namedValues(description: string, most: number, example: object): JsonSc
 }
 
 /**
- * A request that was read from a program. `args`: the values that are filled in and sent. The URL is a list in which fixed texts and values
- * alternate.
+ * An HTTP request that was read from a program. `args`: the method, URL, headers, query and body, with values that are still to be filled
+ * in.
  */
 export type ReadRequest = { readonly http: Omit<HttpCall, "keyHeader">; readonly args: ValueTemplate };
 
@@ -127,6 +127,7 @@ export function readRequest(node: ShapeNode, reader: ShapeReader): ReadRequest |
   if (method === undefined || url === undefined) return undefined;
   const args = objectOf([
     ["method", { kind: "literal", value: method }],
+    // A list in which fixed texts and values alternate.
     ["url", { kind: "list", items: partsOf(url.text) }],
     ...(headers.size > 0 ? [["headers", objectOf([...headers])] as const] : []),
     ...(query.size > 0 ? [["query", objectOf([...query])] as const] : []),

@@ -131,8 +131,8 @@ function* redacted(text: string, secrets: readonly SecretForms[], budget: Escape
 }
 
 /**
- * Finds the parts of a text that are secrets. Returns them as ranges of positions. Returns undefined if the text has too many escapes to be
- * searched. Yields during the search, so that other work can run.
+ * Returns the positions of the secrets in a text. Returns undefined if the text has too many escape sequences (such as `\n`) to be
+ * searched. Yields so that other work can run.
  */
 function* rangesIn(
   text: string,

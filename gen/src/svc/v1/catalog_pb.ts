@@ -191,8 +191,8 @@ export type Tool = Message<"svc.v1.Tool"> & {
 
   /**
    * How to request the pages of the tool's list, as JSON text. Empty if the list has one page, or if the tool's
-   * definition does not declare it. A job's program reads every page with `"page": {"max": 20}`. The fields in the JSON
-   * show the method:
+   * definition does not say how. A step of a job reads the pages by itself: `"page": {"max": 20}` reads at most 20. The
+   * fields in the JSON show the method:
    * - `{"arg", "from"}`: the argument `arg` gets a token that is at the path `from` of the previous answer.
    * - `{"arg", "from", "query"}`: `arg` gets a query parameter of the link that is at the path `from`.
    * - `{"arg", "start"}`: `arg` gets the page number, beginning with `start`.
@@ -841,7 +841,7 @@ export type McpSource = Message<"svc.v1.McpSource"> & {
 
   /**
    * Header that carries an account's key, such as `X-Api-Key`. With `Authorization`, the key is sent as a bearer token.
-   * If empty, the server wants no credential, or OAuth.
+   * If empty, the MCP server needs no credential, or uses OAuth.
    *
    * @generated from field: string header = 2;
    */
@@ -883,8 +883,8 @@ export type ImportOverride = Message<"svc.v1.ImportOverride"> & {
   class: string;
 
   /**
-   * Description of the tools for models. It replaces the document's own description. So operations whose own
-   * description was `flagged` are imported too.
+   * Description of the tools for AI models, in place of the document's own description. Operations whose own
+   * description gives orders to the reader are then imported too.
    *
    * @generated from field: string description = 4;
    */
@@ -1651,8 +1651,8 @@ export const ToolKind = {
   TRIGGER: 2,
 
   /**
-   * A call from an agent to code that svc runs: a sandboxed module, or a project skill, which is a job program that a
-   * project promoted from one of its finished jobs.
+   * A tool whose code svc runs itself: a sandboxed module, or a skill. A skill is the program of a finished job that a
+   * project promoted to a tool.
    *
    * @generated from enum value: TOOL_KIND_CODE = 3;
    */
@@ -1887,8 +1887,9 @@ export const CatalogService: GenService<{
    * credential, the first import makes a toolkit without tools. Connect an account to it and import again with
    * `replace`: svc then lists the tools with the account that was connected first.
    *
-   * If the server wants OAuth, svc reads the server's metadata (RFC 9728) and gets a client of the project at its issuer: by
-   * a client id metadata document or by dynamic registration. Accounts are then connected by consent.
+   * If the MCP server wants OAuth, svc finds its authorization server in the metadata (RFC 9728). svc gets an OAuth
+   * client for the project there, by a client id metadata document or by dynamic registration. Accounts are then
+   * connected by consent.
    *
    * Errors:
    * - invalid_argument SOURCE_INVALID: the request has no source, or two, or an option of it is malformed.

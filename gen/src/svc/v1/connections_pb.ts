@@ -127,8 +127,9 @@ export type ConnectedAccount = Message<"svc.v1.ConnectedAccount"> & {
   sandbox: boolean;
 
   /**
-   * Last known reaction of the app to the credential, from a test, the first test of a connection, a tool call or a
-   * token renewal. Successful calls are recorded at most once an hour. Unset if the credential has not been used yet.
+   * Whether the app accepted the credential when it was last used: when the account was connected, in a test, a tool
+   * call or a token renewal. Successful calls are recorded at most once an hour. Unset if the credential has not been
+   * used yet.
    *
    * @generated from field: svc.v1.CredentialTry credential_try = 15;
    */

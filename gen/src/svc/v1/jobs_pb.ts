@@ -1479,8 +1479,8 @@ export type AskDecision = Message<"svc.v1.AskDecision"> & {
   keyId: string;
 
   /**
-   * Way in which the answer came. `timeout`: no person answered, and svc chose the default answer. The id of a
-   * delivery: the answer named this delivery of the question. `api`: every other way.
+   * Source of the answer. `timeout`: svc chose the default answer, because nobody answered. If the answer was sent with
+   * the id of the delivery that asked the question, this id. Otherwise `api`.
    *
    * @generated from field: string surface = 4;
    */
@@ -2510,8 +2510,8 @@ export type JobStep = Message<"svc.v1.JobStep"> & {
   rowsDone: number;
 
   /**
-   * Number of rows of its input (the set of rows made by an earlier step) that the step has not taken yet. Set after
-   * the earlier step has ended. Unset if the number is unknown, and after the step itself has ended.
+   * Number of rows that the step has not begun to process. Unset if this number is unknown, for example until the step
+   * that makes the rows has ended. Also unset after this step has ended.
    *
    * @generated from field: optional uint32 rows_remaining = 6;
    */
@@ -3624,8 +3624,8 @@ export const JobStatus = {
   SUCCEEDED: 7,
 
   /**
-   * A step, or the simulation before it, failed. RetryJob moves a job that failed, expired, was aborted or was
-   * cancelled to QUEUED or PENDING_PLAN_APPROVAL.
+   * A step of the job failed, or the simulation run before the job failed. RetryJob moves a failed, expired, aborted or
+   * cancelled job to QUEUED or PENDING_PLAN_APPROVAL.
    *
    * @generated from enum value: JOB_STATUS_FAILED = 8;
    */
@@ -3819,16 +3819,16 @@ export const JobsService: GenService<{
    * - invalid_argument PROGRAM_POINT_INVALID: the allowed answers, changeable values, answer schema or default answer
    *   of a point do not fit its position. Or a `rerunFrom` would repeat a write.
    * - invalid_argument PROGRAM_CONTACT_UNKNOWN: a hop names a contact that the project does not have.
-   * - invalid_argument PROGRAM_LIMIT_INVALID: a limit is out of range, or the number of calls has no upper bound within
-   *   it.
+   * - invalid_argument PROGRAM_LIMIT_INVALID: a limit is out of range, or the program could make more calls than its
+   *   limit allows.
    * - invalid_argument MODE_INVALID: `mode` is not empty, `live` or `simulate`.
    * - invalid_argument MODE_CONFLICT: `mode` is `simulate` and `simulateFirst` is true.
    * - invalid_argument IDEMPOTENCY_KEY_INVALID: `idempotencyKey` is longer than 255 characters.
    * - invalid_argument WAIT_SECONDS_INVALID: `waitSeconds` is more than 30.
    * - already_exists IDEMPOTENCY_KEY_REUSED: `idempotencyKey` was used with other content.
-   * - permission_denied APPROVER_ROLE_REQUIRED: the plan needs approval, and the submitting key is not an approver's
+   * - permission_denied APPROVER_ROLE_REQUIRED: the program needs approval, and the submitting key is not an approver's
    *   key. No other key may give this approval.
-   * - failed_precondition APPROVER_MISSING: the plan needs approval, and no contact is allowed to give it.
+   * - failed_precondition APPROVER_MISSING: the program needs approval, and no contact is allowed to give it.
    * - resource_exhausted QUOTA_JOBS: the project has reached its quota of jobs that have not ended.
    * - resource_exhausted QUOTA_OPEN_STREAMS: `waitSeconds` is not 0, and the project has reached its quota of open
    *   streams and waiting calls on this node. Nothing was stored.
@@ -3977,9 +3977,9 @@ export const JobsService: GenService<{
    * continues, and the deadline starts again. The other limits count over all attempts together.
    *
    * The job is JOB_STATUS_PENDING_PLAN_APPROVAL if its plan needs an approval and has none that covers the new attempt.
-   * An approval does not cover changed params, or more writes than the estimate. Only the key that retries may then
-   * give the approval. Idempotency: if `idempotencyKey` was used for the same retry of the job, the call returns the
-   * job and changes nothing.
+   * An approval does not cover changed params, or more writes than the estimate. The new approval must be sent with the
+   * key that retried, in the name of a contact who is an approver. Idempotency: if `idempotencyKey` was used for the
+   * same retry of the job, the call returns the job and changes nothing.
    *
    * Errors:
    * - not_found JOB_NOT_FOUND: the project has no job with this `id`.
@@ -3987,7 +3987,7 @@ export const JobsService: GenService<{
    *   simulation run or an approval dry run, or another job ran it. Or it started to undo its calls, reached a limit,
    *   lost its rows, or had 20 attempts. Or the retry would repeat writes of a skill, or writes that were made since
    *   `fromStepId`.
-   * - invalid_argument JOB_STEP_UNKNOWN: `fromStepId` is not a step of the program that the job has started.
+   * - invalid_argument JOB_STEP_UNKNOWN: the job's program has no step `fromStepId`, or this step has not started.
    * - invalid_argument OVERRIDES_INVALID: `paramsJson` is not a JSON object, names an unknown param, or has a value of
    *   the wrong type for a param.
    * - invalid_argument IDEMPOTENCY_KEY_INVALID: `idempotencyKey` is longer than 255 characters.
@@ -4156,11 +4156,12 @@ export const JobsService: GenService<{
    * - invalid_argument OVERRIDES_INVALID: `overridesJson` is not JSON, does not match the question's answer schema, or
    *   comes with a continuation other than `retry-with`.
    * - invalid_argument NOTE_TOO_LONG: `note` is longer than 2,000 characters.
-   * - permission_denied CONFIRM_BY_CALLER: the ask confirms a call or a program that this key or a related key caused.
-   *   Keys are related if one of them gave the other its access, or if the same key gave both their access.
+   * - permission_denied CONFIRM_BY_CALLER: the ask is a confirmation, not an approval, and this key or a related key
+   *   caused what is to be confirmed. Keys are related if one of them gave the other its access, or if the same key
+   *   gave both their access.
    * - permission_denied APPROVER_ROLE_REQUIRED: the ask is an approval, and the key is not an approver's key.
-   * - permission_denied APPROVAL_KEY_MISMATCH: the ask is an approval, and the key is not the one that submitted the
-   *   plan to be approved.
+   * - permission_denied APPROVAL_KEY_MISMATCH: the ask is an approval, and another key submitted the plan. Only the key
+   *   that submitted a plan can approve it.
    * - permission_denied PRINCIPAL_NOT_APPROVER: the ask is an approval, and the contact `principalId` is not an
    *   approver.
    *
@@ -4186,9 +4187,8 @@ export const JobsService: GenService<{
    *   ask.
    * - failed_precondition APPROVAL_NOT_LINKABLE: the ask is an approval.
    * - permission_denied PRINCIPAL_NOT_REACHED: the ask was not sent to the contact `principalId`.
-   * - permission_denied CONFIRM_BY_CALLER: the ask confirms a call or a program of this key, or of a related key. A
-   *   grant is a person's permission for an agent. A key is related to all keys of the grants that were given with it.
-   *   These keys are also related to each other.
+   * - permission_denied CONFIRM_BY_CALLER: the ask confirms a call or a program that this key or a related key caused.
+   *   Keys are related if one of them gave the other its access, or if the same key gave both their access.
    *
    * @generated from rpc svc.v1.JobsService.CreateAnswerLink
    */

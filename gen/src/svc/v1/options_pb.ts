@@ -145,8 +145,8 @@ export const ListLimit = {
   TOOLKIT: 3,
 
   /**
-   * The list contains the same rows for a scoped key. All rows belong to the key itself, or to one resource that the
-   * request names. A key that has no access to this resource gets an error.
+   * A scoped key sees all rows of the list. All rows belong to the key itself, or to one resource that the request
+   * names. A key that has no access to this resource gets an error.
    *
    * @generated from enum value: LIST_LIMIT_NONE = 4;
    */

@@ -191,7 +191,7 @@ export type StandingProgram = Message<"svc.v1.StandingProgram"> & {
    * - `drift`: tools that the schedule uses have changed.
    * - `key_revoked`: the key of its jobs is revoked or expired.
    * - `approval`: the project's policy became stricter, or the approval was declined.
-   * - `source_gone`: the schedule's poll would have to remember more than 100,000 row ids.
+   * - `source_gone`: the schedule's poll cannot continue, because svc would have to remember more than 100,000 row ids.
    *
    * @generated from field: string pause_reason = 5;
    */
@@ -1963,7 +1963,7 @@ export const StandingService: GenService<{
    * - invalid_argument TIME_ZONE_UNKNOWN: `timeZone` is not a name of the IANA database.
    * - invalid_argument JITTER_TOO_LONG: `jitter` is longer than an hour, or reaches the next due time.
    * - invalid_argument TRIGGER_UNKNOWN: the source names a trigger that the deployment does not have.
-   * - invalid_argument BUDGET_REQUIRED: events start the program, its plan needs approval, and `budget` does not limit
+   * - invalid_argument BUDGET_REQUIRED: events start the program, it needs approval, and `budget` does not limit
    *   the runs.
    * - invalid_argument INPUT_MISMATCH: `input` does not match the program's `inputSchema`.
    * - invalid_argument EXPRESSION_INVALID: a `$ref` or `$text` names a value that does not exist, or `when` is not a
@@ -1989,8 +1989,8 @@ export const StandingService: GenService<{
    * - invalid_argument STANDING_SLUG_INVALID: `slug` does not match `^[a-z][a-z0-9_-]{0,62}$`.
    * - already_exists STANDING_SLUG_TAKEN: the project has another schedule with this slug.
    * - resource_exhausted STANDING_PROGRAMS_TOO_MANY: the project has reached its maximum number of schedules.
-   * - permission_denied APPROVER_ROLE_REQUIRED: the plan needs approval, and the key is not an approver's key.
-   * - failed_precondition APPROVER_MISSING: the plan needs approval, and no contact (person) is allowed to give it.
+   * - permission_denied APPROVER_ROLE_REQUIRED: the program needs approval, and the key is not an approver's key.
+   * - failed_precondition APPROVER_MISSING: the program needs approval, and no contact (person) is allowed to give it.
    * - resource_exhausted QUOTA_JOBS: the project's quota has no room for the job that asks for the approval.
    *
    * @generated from rpc svc.v1.StandingService.CreateStandingProgram
@@ -2029,8 +2029,8 @@ export const StandingService: GenService<{
   },
   /**
    * Creates the next version of a schedule. The runs of this version are jobs of the calling key. Runs that already
-   * wait keep their version. A schedule with times continues from now. Idempotent: the same definition with the same
-   * key changes nothing.
+   * wait keep their version. A schedule with times is next due at its first time after now. Idempotent: the same
+   * definition with the same key changes nothing.
    *
    * If the new version needs approval, the previous version runs until the approval is given. svc does not ask again if
    * an earlier approval covers the new version. For this, the program, the input, the condition and the definitions of
@@ -2039,8 +2039,8 @@ export const StandingService: GenService<{
    * Errors:
    * - not_found STANDING_PROGRAM_NOT_FOUND: the project has no schedule with this `id`.
    * - failed_precondition STANDING_VERSION_STALE: `expectedVersion` is set and is not the schedule's current version.
-   * - invalid_argument DEFINITION_MALFORMED: as for CreateStandingProgram. Its other errors of definitions and
-   *   approvals are possible too.
+   * - invalid_argument DEFINITION_MALFORMED: as for CreateStandingProgram. The other errors of CreateStandingProgram
+   *   about definitions and approvals are possible too.
    *
    * @generated from rpc svc.v1.StandingService.UpdateStandingProgram
    */
@@ -2067,14 +2067,14 @@ export const StandingService: GenService<{
   /**
    * Resumes a paused schedule from now. svc does not catch up on times that passed during the pause. If the schedule is
    * not paused, the call returns it unchanged. With `adopt`, the schedule continues as a new version, whose tools have
-   * their current definitions. svc checks the new version as a whole, and asks for approval if its plan needs one.
+   * their current definitions. svc checks the new version as a whole. If the program needs approval, svc asks for it.
    *
    * Errors:
    * - not_found STANDING_PROGRAM_NOT_FOUND: the project has no schedule with this `id`.
    * - failed_precondition PAUSE_CAUSE_STANDS: the cause of the pause remains. If the tools of the schedule have
    *   changed, set `adopt`. If the schedule's key has ended, or the approval is missing, call UpdateStandingProgram
    *   with the same definition. The schedule then uses the calling key, and svc asks for approval again.
-   * - permission_denied APPROVER_ROLE_REQUIRED: the plan needs approval, and the key is not an approver's key.
+   * - permission_denied APPROVER_ROLE_REQUIRED: the program needs approval, and the key is not an approver's key.
    * - invalid_argument PROGRAM_TOOL_UNKNOWN: with `adopt`, as for SubmitJob. The other errors of SubmitJob for programs
    *   are then possible too.
    *
@@ -2129,21 +2129,21 @@ export const StandingService: GenService<{
    * schedule. For a schedule that polls, `again` clears svc's record of the list: the next poll finds all rows as new.
    *
    * The backfill waits while the schedule is paused, or has its maximum number of waiting runs. It is cancelled when
-   * the schedule is deleted, gets another definition or has been paused for 30 days. svc keeps events that the backfill
-   * has not yet reached beyond their retention time.
+   * the schedule is deleted, gets another definition or has been paused for 30 days. svc keeps the events of the range
+   * until the backfill has reached them, even if their retention time ends.
    *
    * Errors:
    * - not_found STANDING_PROGRAM_NOT_FOUND: the project has no schedule with this `id`.
    * - failed_precondition STANDING_PROGRAM_NOT_ACTIVE: the schedule is pending or paused.
    * - permission_denied APPROVER_ROLE_REQUIRED: the plan needs approval, and the key is not an approver's key.
-   * - invalid_argument FILTER_REQUIRED: `since` is missing, and the schedule does not poll.
+   * - invalid_argument FILTER_REQUIRED: `since` is missing. Only a schedule that polls needs none.
    * - invalid_argument TIME_RANGE_INVALID: `since` is later than `until`.
    * - invalid_argument BACKFILL_RATE_INVALID: `perMinute` is above 600.
-   * - invalid_argument POLICY_INVALID: `policy` is not an overlap policy.
+   * - invalid_argument POLICY_INVALID: the field `policy` is not an overlap policy.
    * - resource_exhausted BACKFILL_TOO_LARGE: the range has more than 10,000 times or events.
-   * - failed_precondition BACKFILL_NOT_POSSIBLE: the definition collects events. Or the schedule polls: then set
-   *   `again`, and leave out `since` and `until`. Or svc no longer keeps the runs of all times in the range: then begin
-   *   later, or set `again`.
+   * - failed_precondition BACKFILL_NOT_POSSIBLE: the definition collects events, or svc no longer keeps all runs of the
+   *   range. In the second case, begin later or set `again`. A schedule that polls needs `again`, without `since` and
+   *   `until`.
    * - failed_precondition BACKFILL_RUNNING: another backfill of the schedule has not ended.
    *
    * @generated from rpc svc.v1.StandingService.BackfillStandingProgram

@@ -86,8 +86,8 @@ export type GetBacklogResponse = Message<"svc.v1.GetBacklogResponse"> & {
   givenUpSubscriptions: number;
 
   /**
-   * Number of deliveries whose last attempt failed within the last 24 hours. Deliveries that were sent again later do
-   * not count; svc checks this only for the newest 200.
+   * Number of deliveries whose last attempt failed within the last 24 hours. Of the newest 200 of them, those that were
+   * sent again later do not count.
    *
    * @generated from field: uint32 dead_letters = 7;
    */

@@ -81,8 +81,8 @@ export type SearchToolsResponse = Message<"svc.v1.SearchToolsResponse"> & {
   results: FoundTool[];
 
   /**
-   * Confidence in the results, from the share of the query that the best tool matches. Ids, numbers, times, names and
-   * quoted text do not count in that share. Empty if `results` is empty.
+   * Confidence in the results. It depends on how much of the query the best tool matches. Ids, numbers, times, names
+   * and quoted text in the query do not count. Empty if `results` is empty.
    * - `high`: use the first tool.
    * - `medium`: describe two tools and compare them.
    * - `low`: find out what is missing before a call, and call only reads.
@@ -1352,11 +1352,11 @@ export const ListCallLimitsResponseSchema: GenMessage<ListCallLimitsResponse> = 
   messageDesc(file_svc_v1_tools, 31);
 
 /**
- * Finds, describes and calls tools. Agents can make the three main calls over MCP, too, as `search_tools`,
- * `describe_tool` and `call_tool`.
+ * Finds, describes and calls tools. Over MCP, agents do this with `search_tools`, `describe_tool`, `read_tool` and
+ * `call_tool`.
  *
- * Every call uses the shared catalog and the private toolkits (apps defined by the project) of the key's own project. A
- * private entry hides a shared entry with the same slug.
+ * Every call uses the shared catalog and the private toolkits of the key's own project. A private toolkit hides a
+ * shared toolkit with the same slug.
  *
  * @generated from service svc.v1.ToolsService
  */

@@ -246,8 +246,8 @@ export type SubscriptionRetry = Message<"svc.v1.SubscriptionRetry"> & {
   giveUpAfter?: Duration | undefined;
 
   /**
-   * True if svc never deactivates the subscription because of failures. An endpoint that is gone (410) is still
-   * deactivated. `giveUpAfter` is then unset.
+   * True if svc never deactivates the subscription because of failures. If true, `giveUpAfter` is unset. svc
+   * still deactivates a subscription whose endpoint is gone (410).
    *
    * @generated from field: bool never_give_up = 3;
    */
@@ -823,7 +823,8 @@ export const EventDeliveriesSchema: GenMessage<EventDeliveries> = /*@__PURE__*/
  * The delivery of one event to one subscription, with all its attempts.
  *
  * A delivery is `pending` from its creation, also between attempts. The first 2xx answer makes it `delivered`. The
- * failure of its last attempt, or the end of its subscription, makes it `dead_letter`. Both states are final.
+ * failure of its last attempt, or the end of its subscription, makes it `dead_letter`. These two states do not change
+ * any more: a replay makes a new delivery.
  *
  * @generated from message svc.v1.Delivery
  */
@@ -1061,8 +1062,9 @@ export type IngestEndpoint = Message<"svc.v1.IngestEndpoint"> & {
   secretSet: boolean;
 
   /**
-   * For `hmac_sha256`: header that has the signature, in lower case. For `token_query`: header that has the secret. The
-   * first one if the toolkit's definition lists several. Otherwise empty.
+   * `hmac_sha256`: header that has the signature, in lower case. `token_query`: header that has the secret. If the
+   * toolkit's definition lists several headers, this is the first one. Empty for `slack_v0`, and if no header has the
+   * secret.
    *
    * @generated from field: string header = 6;
    */
@@ -1246,7 +1248,7 @@ export type CreateSubscriptionRequest = Message<"svc.v1.CreateSubscriptionReques
   toolkitSlug: string;
 
   /**
-   * Trigger (event type) of that toolkit (app), as its full slug or its name without the toolkit. Requires
+   * Trigger (event type) of the toolkit `toolkitSlug`: the full slug, or the name without the toolkit. Requires
    * `toolkitSlug`. If empty, events of all triggers.
    *
    * @generated from field: string trigger_slug = 3;
@@ -1489,8 +1491,8 @@ export type UpdateSubscriptionRequest = Message<"svc.v1.UpdateSubscriptionReques
   endpointUrl?: string | undefined;
 
   /**
-   * True to pause an active subscription, false to resume a paused one. If the request has both fields, svc applies
-   * `active` first. If absent, the pause does not change.
+   * True to pause an active subscription, false to resume a paused one. If absent, it does not change. svc applies
+   * `active` before `paused`.
    *
    * @generated from field: optional bool paused = 8;
    */
@@ -2825,10 +2827,10 @@ export type StartReplayResponse = Message<"svc.v1.StartReplayResponse"> & {
   counts: ReplayCount[];
 
   /**
-   * Warnings, each a sentence, in a dry run as well. Usually empty. A warning has the number of deliveries that arrive
-   * twice: an earlier delivery of the same event to the same subscription is still pending. `onlyUndelivered` leaves
-   * out such deliveries. For a replay of more than 10,000 deliveries, the warning has the number of all pending
-   * deliveries of the project.
+   * Warnings, each a sentence, in a dry run as well. Usually empty. A warning says how many of the deliveries arrive
+   * twice, because an earlier delivery of the same event to the same subscription is still pending. `onlyUndelivered`
+   * leaves out such deliveries. For a replay of more than 10,000 deliveries, the warning instead says how many
+   * deliveries of the project are pending.
    *
    * @generated from field: repeated string warnings = 4;
    */
@@ -2836,7 +2838,7 @@ export type StartReplayResponse = Message<"svc.v1.StartReplayResponse"> & {
 
   /**
    * For a dry run: true if svc stopped counting before the end of the range, so that `total` and `counts` are minimums.
-   * This happens only to portal keys: for them, svc counts at most 500,000 events and 2 seconds.
+   * This happens only to portal keys: svc then counts at most 500,000 events, and for at most 2 seconds.
    *
    * @generated from field: bool more = 5;
    */
@@ -4688,10 +4690,10 @@ export const TriggersService: GenService<{
    * - invalid_argument UPDATE_MASK_INVALID: `updateMask` has an unknown path. A valid path is, for example,
    *   `match.filter`.
    * - invalid_argument TRIGGER_WITHOUT_TOOLKIT: `match.triggerSlugs` has a name without its toolkit.
-   * - not_found TRIGGER_NOT_FOUND: there is no trigger of `match.triggerSlugs`.
-   * - failed_precondition SUBSCRIPTION_OF_AGENT: an agent made the subscription over MCP, and the request has
-   *   `endpointUrl`, `paused`, `description`, `match`, `format` or `credentials`, or activates it after the agent's key
-   *   or permission (grant) has ended.
+   * - not_found TRIGGER_NOT_FOUND: `match.triggerSlugs` has an unknown trigger.
+   * - failed_precondition SUBSCRIPTION_OF_AGENT: an agent made the subscription over MCP. Then the request cannot have
+   *   `endpointUrl`, `paused`, `description`, `match`, `format` or `credentials`. It cannot activate the subscription
+   *   after the agent's key or permission (grant) has ended.
    * - failed_precondition SUBSCRIPTION_INACTIVE: `paused` is true, and the subscription is inactive for another reason.
    * - invalid_argument PORTAL_FIELD_REFUSED: as for CreateSubscription. Also if a portal key deactivates a
    *   subscription, or activates one that the project deactivated.
@@ -4933,7 +4935,7 @@ export const TriggersService: GenService<{
    * The replay waits while the endpoint of the next subscription fails. It waits, too, while more than 10 seconds'
    * worth of its deliveries to this subscription are pending. So a slow or unavailable endpoint limits the rate. A
    * replay to one subscription waits while that subscription is inactive, and is cancelled when it is deleted. svc
-   * keeps events that the replay has not yet reached beyond their retention time.
+   * keeps the events of the range until the replay has reached them, even if their retention time ends before.
    *
    * Errors:
    * - invalid_argument FILTER_REQUIRED: `since` is unset, or a portal key names no subscription.
@@ -4994,7 +4996,7 @@ export const TriggersService: GenService<{
    *
    * Errors:
    * - not_found REPLAY_NOT_FOUND: as for GetReplay.
-   * - invalid_argument REPLAY_RATE_INVALID: `perSecond` is not between 1 and 5,000; for a portal key, 100.
+   * - invalid_argument REPLAY_RATE_INVALID: `perSecond` is not between 1 and 5,000. The limit for a portal key is 100.
    * - failed_precondition REPLAY_OF_PAUSE: the replay belongs to a subscription that is paused.
    * - failed_precondition REPLAY_OF_PROJECT: a portal key is used, and the project started the replay.
    *

@@ -45,7 +45,7 @@ export function TestDelivery({
       {delivery === undefined ? (
         <p>
           A test event has the type "test" and the payload {"{}"}. If the subscription has a body template, the payload
-          is the sample of an event type. svc signs, retries and records a test event like any other event.
+          is the sample of an event type. A test event is signed, retried and recorded like any other event.
         </p>
       ) : (
         <DeliveryItem key={delivery.id} delivery={delivery} projectId={projectId} endpoint={endpointUrl} />

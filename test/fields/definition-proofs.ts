@@ -190,3 +190,40 @@ export const signs = (text: string) => ({
 // biome-ignore lint/suspicious/noExplicitAny: proofs read whatever is answered
 export const posted = (body: object, pick: (answer: any) => unknown, signed: typeof signs = signs) =>
   served(async (one) => pick(await one.post(body, signed)));
+
+/** The definition of a private toolkit for an MCP server. */
+export const tracker = {
+  toolkit: {
+    slug: "tracker",
+    name: "Tracker",
+    description: "Keeps the issues of a team, which people and agents open, change and close.",
+    version: "1.0.0",
+    category: "developer-infrastructure",
+    mcp: { url: "https://tracker.example.com/mcp" },
+    auth: [{ type: "none" }] as object[],
+  },
+  tools: {
+    create_issue: {
+      kind: "action",
+      class: "write",
+      description: "Opens an issue for the team with a title, and returns the issue.",
+      input: {
+        type: "object",
+        additionalProperties: false,
+        required: ["arguments"],
+        properties: { arguments: { type: "object", description: "Arguments of the server's tool." } },
+      },
+      output: { type: "object" },
+      mcp: { tool: "open issue", digest: "a".repeat(64), argument: "arguments" },
+    },
+  },
+};
+
+/** Shows what comes of a private toolkit that a project of the shop's service publishes. */
+export function published(look: (one: Served, definition: Definition) => unknown): Shows {
+  return async (world, definition) => {
+    const one = await world.serve(shop);
+    if (Array.isArray(one)) throw new Error(one.join());
+    return look(one, definition as Definition);
+  };
+}

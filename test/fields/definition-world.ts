@@ -43,6 +43,10 @@ export type Served = {
   /** Posts a body to the toolkit's webhook, signed as the toolkit declares, and returns the new events. */
   post(body: object, signed: (text: string) => { headers?: object; query?: object }): Promise<Json>;
   search(query: string): Promise<string[]>;
+  /** Publishes a private toolkit for an MCP server. Returns the request of a dry run of its tool, or the message of the refusal. */
+  publish(definition: Definition): Promise<Json>;
+  /** Returns the page after a consent to a private toolkit, whose answer names the issuer `iss`, and the address of the consent. */
+  consentTo(definition: Definition, iss: string): Promise<{ readonly url: URL; readonly page: string }>;
   /** Starts the consent of `eve`. Returns the address that a browser is sent to, and the cookie that recognizes the browser. */
   consent(): Promise<{ readonly url: URL; readonly cookie: string }>;
   /**
@@ -172,6 +176,34 @@ async function serve(
     async search(query) {
       const { results } = await clients.tools.searchTools({ query, limit: 5 });
       return results.map(({ tool: found }) => found?.slug.slice(slug.length + 1) ?? "");
+    },
+    async publish(definition) {
+      try {
+        await clients.catalog.publishToolkit({ definitionJson: JSON.stringify(definition) });
+        await connections.initiateConnection({ toolkitSlug: "tracker", entityId: "ada", scheme: "none" });
+        const request = {
+          toolSlug: "tracker.create_issue",
+          argumentsJson: '{"arguments":{"title":"t"}}',
+          entityId: "ada",
+        };
+        return (await clients.tools.callTool({ ...request, dryRun: true })).request;
+      } catch (error) {
+        return (error as Error).message;
+      }
+    },
+    async consentTo(definition, iss) {
+      await clients.catalog.publishToolkit({ definitionJson: JSON.stringify(definition) });
+      const started = await connections.initiateConnection({
+        toolkitSlug: "tracker",
+        entityId: "eve",
+        scheme: "oauth2",
+      });
+      const { headers } = await node.apps.pages.handleOauthStart(new URL(started.authorizeUrl), {});
+      const url = new URL(headers["location"] ?? "");
+      const back = new URL(`https://svc.example.com/oauth/callback?code=c&iss=${iss}`);
+      back.searchParams.set("state", url.searchParams.get("state") ?? "");
+      const cookie = (headers["set-cookie"] ?? "").split(";")[0] ?? "";
+      return { url, page: (await node.apps.pages.handleOauthCallback(back, { cookie })).body };
     },
     async post(body, signed) {
       const text = JSON.stringify(body).replaceAll("REFERENCE", referenceOf(index)).replace("UNIQUE", `e-${++posts}`);

@@ -4,12 +4,14 @@ import {
   finds,
   paid,
   posted,
+  published,
   resulting,
   sends,
   served,
   shop,
   signs,
   tool,
+  tracker,
 } from "./definition-proofs.ts";
 import type { DefinitionWorld } from "./definition-world.ts";
 import { type Proofs, under } from "./proof.ts";
@@ -23,6 +25,16 @@ function of(name: keyof typeof shop.tools, changes: object = {}) {
   return (field: string, other: unknown, shows: Shows, gives: Gives): DefinitionProof => {
     return { of: { ...shop, tools }, at: `/tools/${name}/${field}`, other, shows, gives };
   };
+}
+
+/** Returns a proof for a field of the tool of a private toolkit for an MCP server. `pick`: chooses from the message to the server. */
+// biome-ignore lint/suspicious/noExplicitAny: proofs read whatever is sent
+function ofTracker(field: string, other: unknown, pick: (body: any) => unknown, gives: Gives): DefinitionProof {
+  const shows = published(async (one, definition) => {
+    const request = await one.publish(definition);
+    return typeof request === "string" ? "refused" : pick(JSON.parse(request.bodyJson));
+  });
+  return { of: tracker, at: `/tools/create_issue/mcp/${field}`, other, shows, gives };
 }
 
 const list = of("list_orders");
@@ -102,6 +114,12 @@ const payload = event((one) => JSON.parse(one.payload));
 
 /** Proofs for every field of an action, except those of `poll`. */
 export const actionProofs: Proofs<DefinitionWorld> = under("action", {
+  "mcp.tool": ofTracker("tool", "close issue", (body) => body.params.name, ["open issue", "close issue"]),
+  "mcp.argument": ofTracker("argument", undefined, (body) => body.params.arguments, [
+    { title: "t" },
+    { arguments: { title: "t" } },
+  ]),
+  "mcp.digest": ofTracker("digest", "b", (body) => body.method, ["tools/call", "refused"]),
   kind: note(
     "kind",
     "trigger",
@@ -365,7 +383,7 @@ export const triggerProofs: Proofs<DefinitionWorld> = {
       served(() => "served"),
       [
         "served",
-        ["class", "input", "request", "match", "account", "dedupe", "occurredAt", "payload"].map(
+        ["class", "input", "match", "account", "dedupe", "occurredAt", "payload", "request"].map(
           (name) => `shop/tools/order_paid ${name}`,
         ),
       ],

@@ -1,5 +1,16 @@
 import { createHmac } from "node:crypto";
-import { type DefinitionProof, paid, posted, sends, served, shop, signs, tool } from "./definition-proofs.ts";
+import {
+  type DefinitionProof,
+  paid,
+  posted,
+  published,
+  sends,
+  served,
+  shop,
+  signs,
+  tool,
+  tracker,
+} from "./definition-proofs.ts";
 import { type DefinitionWorld, pairOf, secretOf } from "./definition-world.ts";
 import { type Proofs, under } from "./proof.ts";
 import type { TokenRequest } from "./token-app.ts";
@@ -242,9 +253,31 @@ const leftOpen = {
   ],
 };
 
+const publicClient = {
+  clientId: "public",
+  issuer: "https://login.example.com",
+  resource: "https://tracker.example.com",
+};
+const consentedTracker = {
+  ...tracker,
+  toolkit: { ...tracker.toolkit, auth: [{ ...consented.auth[0], ...publicClient }] },
+};
+/** Returns a proof for a field of the OAuth client of a private toolkit. */
+function ofClient(field: string, other: unknown, look: (asked: { url: URL; page: string }) => unknown, gives: Gives) {
+  const shows = published(async (one, definition) => {
+    return look(await one.consentTo(definition, publicClient.issuer));
+  });
+  return { of: consentedTracker, at: `/toolkit/auth/0/${field}`, other, shows, gives };
+}
+
 /** Proofs for every field of a toolkit's definition and of the deployment file. */
 export const toolkitProofs: Proofs<DefinitionWorld> = {
   ...under("toolkit", {
+    "mcp.url": {
+      ...{ of: tracker, at: "/toolkit/mcp/url", other: "https://other.example.com/mcp" },
+      shows: published(async (one, definition) => (await one.publish(definition)).url),
+      gives: ["https://tracker.example.com/mcp", "https://other.example.com/mcp"],
+    },
     slug: plain(
       "slug",
       "store",
@@ -380,6 +413,15 @@ export const toolkitProofs: Proofs<DefinitionWorld> = {
     ]),
   }),
   ...under("oauth2", {
+    clientId: ofClient("clientId", "another", ({ url }) => url.searchParams.get("client_id"), ["public", "another"]),
+    resource: ofClient("resource", undefined, ({ url }) => url.searchParams.get("resource"), [
+      "https://tracker.example.com",
+      null,
+    ]),
+    issuer: ofClient("issuer", "https://evil.example.com", ({ page }) => /another issuer/.test(String(page)), [
+      false,
+      true,
+    ]),
     type: asking(
       "auth/0/type",
       "basic",

@@ -127,7 +127,7 @@ export type ConnectedAccount = Message<"svc.v1.ConnectedAccount"> & {
   sandbox: boolean;
 
   /**
-   * Whether the app accepted the credential when it was last used: when the account was connected, in a test, a tool
+   * Says if the app accepted the credential when it was last used: when the account was connected, in a test, a tool
    * call or a token renewal. Successful calls are recorded at most once an hour. Unset if the credential has not been
    * used yet.
    *

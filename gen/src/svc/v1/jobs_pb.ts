@@ -1479,7 +1479,7 @@ export type AskDecision = Message<"svc.v1.AskDecision"> & {
   keyId: string;
 
   /**
-   * Source of the answer. `timeout`: svc chose the default answer, because nobody answered. If the answer was sent with
+   * Source of the answer. `timeout`: svc chose the default answer, because the time for the answer ended. If the answer was sent with
    * the id of the delivery that asked the question, this id. Otherwise `api`.
    *
    * @generated from field: string surface = 4;

@@ -1,7 +1,7 @@
 import { type DefinitionObject, memberOf, originFields } from "./compare-definitions.ts";
 
 /**
- * Which changes of a toolkit an approver accepts. `tools`: names of the accepted tools; if empty, all tools except those in `flagged`.
+ * Changes of a toolkit that an approver accepts. `tools`: names of the accepted tools; if empty, all tools except those in `flagged`.
  * `flagged`: names of the tools with suspicious changes. `origin`: true to accept the base URL, the account variables and the
  * authentication.
  */

@@ -146,7 +146,7 @@ function clientDocumentUrl(publicUrl: string, projectId: string): string {
 }
 
 /**
- * Returns the document that tells an OAuth server about svc as its client. `name`: `<project id>.json`. Returns undefined for any other
+ * Returns the document that describes svc to an OAuth server as its client. `name`: `<project id>.json`. Returns undefined for any other
  * name.
  */
 export function clientDocument(publicUrl: string, name: string): object | undefined {

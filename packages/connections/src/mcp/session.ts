@@ -199,7 +199,7 @@ async function post(
   return stub(state.message, id);
 }
 
-/** Returns an answer that tells the MCP library only if the call succeeded. svc reads the content of the server's response itself. */
+/** Returns an answer that says to the MCP library only if the call succeeded. svc reads the content of the server's response itself. */
 function stub({ value }: ServerResponse, id: unknown): Response {
   const result = { resultType: "complete", tools: [], content: [], ttlMs: 0, cacheScope: "private" };
   const outcome = "error" in value ? { error: { code: -32_603, message: "error" } } : { result };

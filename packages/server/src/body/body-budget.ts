@@ -85,7 +85,7 @@ const keylessBytesDefault = 64 * 1024;
 const slowMs = 2_000;
 
 /**
- * What one client address uses of one share (part) of the memory budget. `bytes`: size of its request bodies in memory. `arriving`: its
+ * Use of one share by one client address (part) of the memory budget. `bytes`: size of its request bodies in memory. `arriving`: its
  * incomplete bodies, oldest first.
  */
 type Holder = {

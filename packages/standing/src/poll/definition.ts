@@ -3,7 +3,7 @@ import { isObject, parseDuration } from "@svc/core";
 import { answerTypeOf, type JsonObject, type Paging, type Path, pagingOf, parsePath } from "@svc/program";
 
 /**
- * Which rows start runs at the first poll of a schedule. `skip`: none. `all`: every row. `last`: only the last rows, at most this number.
+ * Rows that start runs at the first poll of a schedule. `skip`: none. `all`: every row. `last`: only the last rows, at most this number.
  */
 export type PollFirst = "skip" | "all" | { readonly last: number };
 

@@ -85,7 +85,7 @@ const keylessBytesDefault = 64 * 1024;
 const slowMs = 2_000;
 
 /**
- * Use of one share by one client address (part) of the memory budget. `bytes`: size of its request bodies in memory. `arriving`: its
+ * Use of one share (part) of the memory budget by one client address. `bytes`: size of its request bodies in memory. `arriving`: its
  * incomplete bodies, oldest first.
  */
 type Holder = {

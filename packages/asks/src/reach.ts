@@ -100,7 +100,10 @@ async function tryToReach(
   return attemptOf(called);
 }
 
-/** Returns the confirmation rules for the tool call that sends the question to the contact. Undefined if the call needs no confirmation. */
+/**
+ * Returns the confirmation rules for the tool call that sends the question to the contact. Undefined if there are no rules, or if the
+ * contact was put by a key (`putBy`) of another person than the one who caused the question.
+ */
 async function rulesOfReach(
   { db }: AskContext,
   ask: AskRecord,
@@ -186,7 +189,10 @@ function callKey({ jobId, id }: AskRecord, { hopIndex, tries, principalId }: Rea
     .digest("hex");
 }
 
-/** Returns the address at which the contact answers the question: a link that needs no key, or the question's page in the console. */
+/**
+ * Returns the address at which the contact answers the question. It is a link that needs no key, if a valid approver's key put the contact.
+ * Otherwise it is the question's page in the console. Approvals always lead to the console.
+ */
 async function reachLink(
   { db, clock, consoleUrl }: AskContext,
   ask: AskRecord,

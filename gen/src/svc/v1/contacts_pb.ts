@@ -93,8 +93,9 @@ export type Reach = Message<"svc.v1.Reach"> & {
    * Arguments of the tool as a JSON object in text form, at most 16 KiB. svc replaces placeholders in the texts. Write
    * `{{` for a literal brace.
    * - `{question}`, `{jobId}` and `{requestId}`: the values of the ask.
-   * - `{link}`: a link with which the contact answers. The answer has the rights of the key that created the contact.
-   *   For an approval, the link leads to the approval's page in the console.
+   * - `{link}`: a link with which the contact answers. The answer has the rights of the key of the latest PutContact for
+   *   this contact. The link leads to the question's page in the console instead in three cases: the question is an
+   *   approval, that key has ended or is not an approver's key, or that key caused the call that must be confirmed.
    *
    * @generated from field: string args_json = 3;
    */

@@ -1479,8 +1479,8 @@ export type AskDecision = Message<"svc.v1.AskDecision"> & {
   keyId: string;
 
   /**
-   * Source of the answer. `timeout`: svc chose the default answer, because the time for the answer ended. If the answer was sent with
-   * the id of the delivery that asked the question, this id. Otherwise `api`.
+   * Source of the answer. `timeout`: the time for the answer ended, and svc chose the default answer. The id of a
+   * delivery: the answer named this delivery of the question. `api`: every other answer.
    *
    * @generated from field: string surface = 4;
    */
@@ -3819,8 +3819,9 @@ export const JobsService: GenService<{
    * - invalid_argument PROGRAM_POINT_INVALID: the allowed answers, changeable values, answer schema or default answer
    *   of a point do not fit its position. Or a `rerunFrom` would repeat a write.
    * - invalid_argument PROGRAM_CONTACT_UNKNOWN: a hop names a contact that the project does not have.
-   * - invalid_argument PROGRAM_LIMIT_INVALID: a limit is out of range, or the program could make more calls than its
-   *   limit allows.
+   * - invalid_argument PROGRAM_LIMIT_INVALID: a limit is out of range, or the program could make more calls or writes,
+   *   or asks more questions, than its limit allows. Calls for each row do not count here: a job fails when they reach
+   *   the limit.
    * - invalid_argument MODE_INVALID: `mode` is not empty, `live` or `simulate`.
    * - invalid_argument MODE_CONFLICT: `mode` is `simulate` and `simulateFirst` is true.
    * - invalid_argument IDEMPOTENCY_KEY_INVALID: `idempotencyKey` is longer than 255 characters.
@@ -4161,7 +4162,7 @@ export const JobsService: GenService<{
    *   gave both their access.
    * - permission_denied APPROVER_ROLE_REQUIRED: the ask is an approval, and the key is not an approver's key.
    * - permission_denied APPROVAL_KEY_MISMATCH: the ask is an approval, and another key submitted the plan. Only the key
-   *   that submitted a plan can approve it.
+   *   that submitted the plan can answer. After a retry that needs a new approval, this is the key that retried.
    * - permission_denied PRINCIPAL_NOT_APPROVER: the ask is an approval, and the contact `principalId` is not an
    *   approver.
    *

@@ -480,8 +480,9 @@ export type WatchProjectRequest = Message<"svc.v1.WatchProjectRequest"> & {
   kinds: NoticeKind[];
 
   /**
-   * Start time, up to 10 minutes ago. The stream first sends the changes since then. After very many changes, one
-   * notice with `gap` replaces the older ones. If unset, the stream starts now.
+   * Start time. The stream first sends the changes since then, of at most the last 10 minutes. It leaves out older
+   * changes if `since` is earlier or if there are very many. It then sends a notice with `gap` for each kind of change
+   * that it left out. If unset, the stream starts now.
    *
    * @generated from field: google.protobuf.Timestamp since = 2;
    */

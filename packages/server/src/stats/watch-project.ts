@@ -33,7 +33,7 @@ const kindNumbers = {
   ask: NoticeKind.ASK,
 } as const satisfies Readonly<Record<WatchedKind, NoticeKind>>;
 
-/** After an interruption of at most this many milliseconds, WatchProject still sends all missed changes. */
+/** After an interruption of at most this many milliseconds, WatchProject sends the missed changes, or a gap in place of very many. */
 const backMaxMs = 600_000;
 /** Longest time in milliseconds between the creation of a row and its commit. */
 const lateMs = 5_000;

@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import { isObject, parseJsonInTurns, readForeignText } from "@svc/core";
+import { createSlices, isObject, parseJsonInTurns, readForeignText } from "@svc/core";
 import type { AppAnswer } from "../app-transport.ts";
 
 /**
@@ -26,7 +26,7 @@ export async function readResponse(
   const read = readForeignText(answer.body, "application/json; charset=utf-8");
   if ("fault" in read) return undefined;
   const texts = isEventStream(answer.headers) ? eventsOf(read.text) : [read.text];
-  for (const text of texts) {
+  for await (const text of texts) {
     if (!mayRespond(text)) continue;
     const value = await parseJsonInTurns(text, { bounds, turn: setImmediate }).catch(() => undefined);
     if (isObject(value) && value["id"] === id && ("result" in value || "error" in value)) return { value, text };
@@ -39,17 +39,50 @@ function mayRespond(text: string): boolean {
   return text.includes('"result"') || text.includes('"error"');
 }
 
+/** Maximum number of lines of a stream that svc reads. What follows them is ignored. */
+const linesMax = 100_000;
+
+/**
+ * Returns the data of each event in a stream of server-sent events (HTML Living Standard, 9.2). Other work of the node can run between two
+ * lines.
+ */
+async function* eventsOf(stream: string): AsyncGenerator<string> {
+  const { rest } = createSlices(setImmediate);
+  let data: string[] = [];
+  for (const line of linesOf(stream)) {
+    if (line.startsWith("data:")) data.push(dataOf(line));
+    await rest();
+    if (line !== "" || data.length === 0) continue;
+    yield data.join("\n");
+    data = [];
+  }
+  if (data.length > 0) yield data.join("\n");
+}
+
+/** Returns the lines of a text, at most `linesMax`. A line ends with CR, LF or both. */
+function* linesOf(text: string): Generator<string> {
+  let [cr, lf] = [0, 0];
+  for (let [from, count] = [0, 0]; from < text.length && count < linesMax; count++) {
+    // Each search continues where the one before it ended, so that all of them together read the text once.
+    if (cr < from || count === 0) cr = indexOrEnd(text, "\r", from);
+    if (lf < from || count === 0) lf = indexOrEnd(text, "\n", from);
+    const end = Math.min(cr, lf);
+    yield text.slice(from, end);
+    from = lf === cr + 1 ? lf + 1 : end + 1;
+  }
+}
+
+function indexOrEnd(text: string, wanted: string, from: number): number {
+  const found = text.indexOf(wanted, from);
+  return found === -1 ? text.length : found;
+}
+
+/** Returns the value of a line that begins with `data:`. */
+function dataOf(line: string): string {
+  return line.slice(line.startsWith("data: ") ? 6 : 5);
+}
+
 const eventEnd = /\r\n\r\n|\n\n|\r\r/;
-
-/** Returns the data of each event in a stream of server-sent events (HTML Living Standard, 9.2). */
-function eventsOf(stream: string): string[] {
-  return stream.split(eventEnd).map(dataOf);
-}
-
-function dataOf(event: string): string {
-  const lines = event.split(/\r\n|\n|\r/).filter((line) => line.startsWith("data:"));
-  return lines.map((line) => line.slice(line.startsWith("data: ") ? 6 : 5)).join("\n");
-}
 
 /** Maximum characters of an event that `createResponseWatch` reads. A longer event is read only after the server has ended the stream. */
 const watchedMax = 65_536;
@@ -60,6 +93,7 @@ const watchedMax = 65_536;
  */
 export function createResponseWatch(id: unknown): (chunk: Buffer) => boolean {
   let parts: Buffer[] = [];
+  let [bytes, isLong] = [0, false];
   let isStream: boolean | undefined;
   return (chunk) => {
     isStream ??= /^\s*(?:data|event|id|retry)?:/.test(chunk.subarray(0, 20).toString("latin1"));
@@ -67,18 +101,26 @@ export function createResponseWatch(id: unknown): (chunk: Buffer) => boolean {
     // An end of an event may be divided between two parts.
     const end = Buffer.concat([parts.at(-1)?.subarray(-3) ?? Buffer.alloc(0), chunk]);
     parts.push(chunk);
-    if (!eventEnd.test(end.toString("latin1"))) return false;
+    bytes += chunk.byteLength;
+    if (!eventEnd.test(end.toString("latin1"))) {
+      // An event that is too long is not read here, so only what may be the beginning of its end is kept.
+      if (bytes > watchedMax) [parts, bytes, isLong] = [[end.subarray(-3)], 0, true];
+      return false;
+    }
     // Only the structure and the id of an event are read here. They are ASCII, and each other byte stays one character.
     const events = Buffer.concat(parts).toString("latin1").split(eventEnd);
-    parts = [Buffer.from(events.pop() ?? "", "latin1")];
-    return events.some((event) => event.length <= watchedMax && isResponse(dataOf(event), id));
+    const whole = events.slice(isLong ? 1 : 0, -1);
+    parts = [Buffer.from(events.at(-1) ?? "", "latin1")];
+    [bytes, isLong] = [parts[0]?.byteLength ?? 0, false];
+    return whole.some((event) => event.length <= watchedMax && isResponse(event, id));
   };
 }
 
-function isResponse(text: string, id: unknown): boolean {
-  if (!mayRespond(text)) return false;
+function isResponse(event: string, id: unknown): boolean {
+  if (!mayRespond(event)) return false;
+  const lines = event.split(/\r\n|\n|\r/).filter((line) => line.startsWith("data:"));
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = JSON.parse(lines.map(dataOf).join("\n"));
     return isObject(value) && value["id"] === id && ("result" in value || "error" in value);
   } catch {
     // The event is not JSON. The caller reads the whole answer and reports that.

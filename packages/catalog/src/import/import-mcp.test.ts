@@ -42,6 +42,17 @@ test("names lose the toolkit's slug and stay different; equal and long names get
 });
 
 test.each([
+  ["5,000 values", Array.from({ length: 5_000 }, () => 1)],
+  ["64 KiB of texts", ["x".repeat(65_537)]],
+  ["64 KiB of names", [Object.fromEntries(Array.from({ length: 1_000 }, (_, at) => [`${"x".repeat(70)}${at}`, 1]))]],
+])("a tool of more than %s is left out", async (_what, examples) => {
+  const large = tool("large", { inputSchema: { type: "object", examples } });
+  const { tools, report } = await imported([tool("small"), large]);
+  expect(Object.keys(tools)).toEqual(["small"]);
+  expect(report.leftOut).toEqual([{ operation: "large", reason: "too_large" }]);
+});
+
+test.each([
   [{ readOnlyHint: true }, "read"],
   [{ readOnlyHint: true, destructiveHint: true }, "read"],
   [{ destructiveHint: false }, "write"],

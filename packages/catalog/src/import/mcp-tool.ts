@@ -29,18 +29,20 @@ type McpToolOptions = {
  * its schema refers to another document.
  */
 export function mcpTool(tool: OfferedTool, options: McpToolOptions): ImportedTool {
-  const { name, node } = tool;
+  const { name, node, exact } = tool;
   if (name.length > 200 || objectOf(node["execution"])["taskSupport"] === "required") {
     throw new LeftOutError(name.length > 200 ? "refused" : "needs_tasks");
   }
+  const digest = mcpToolDigest(exact);
+  if (digest === undefined) throw new LeftOutError("too_large");
   const description = descriptionOf(name, node, options);
-  return fittingTool(options.bytesMax, (schemas) => convert(tool, { ...options, ...schemas, description }));
+  return fittingTool(options.bytesMax, (schemas) => convert(tool, { ...options, ...schemas, description, digest }));
 }
 
-type ConvertOptions = McpToolOptions & ToolSchemaLimits & { readonly description: string };
+type ConvertOptions = McpToolOptions & ToolSchemaLimits & { readonly description: string; readonly digest: string };
 
-function convert({ name, node, exact }: OfferedTool, options: ConvertOptions): ImportedTool {
-  const { patterns, override, description } = options;
+function convert({ name, node }: OfferedTool, options: ConvertOptions): ImportedTool {
+  const { patterns, override, description, digest } = options;
   const cuts = new Map<string, number>();
   const onCut = (reason: string) => cuts.set(reason, (cuts.get(reason) ?? 0) + 1);
   const hints = objectOf(node["annotations"]);
@@ -55,7 +57,7 @@ function convert({ name, node, exact }: OfferedTool, options: ConvertOptions): I
     description,
     input: taken.input,
     output: outputOf(node["outputSchema"], { limits: options.output, patterns, onCut }),
-    mcp: { tool: name, digest: mcpToolDigest(exact), ...(taken.isWhole && { argument: "arguments" }) },
+    mcp: { tool: name, digest, ...(taken.isWhole && { argument: "arguments" }) },
   };
   const cut = [...cuts].map(([reason, count]) => `${reason} ${count}`).join(", ");
   return {

@@ -1,6 +1,7 @@
 import type { AccessClass } from "@svc/catalog";
 import { isObject, JsonTooLargeError, parseExactJson } from "@svc/core";
 import type { AppAnswer } from "../app-transport.ts";
+import { answerBytesMax } from "../exchange.ts";
 import type { ServerResponse } from "./messages.ts";
 
 /** Maximum characters of an error text of an MCP server that are passed on. */
@@ -36,7 +37,10 @@ export function failedAnswer(text: string, access: AccessClass): AppAnswer {
 
 function jsonAnswer(value: object): AppAnswer {
   const headers = { "content-type": "application/json" };
-  return { kind: "answer", status: 200, headers, body: Buffer.from(JSON.stringify(value)) };
+  const body = Buffer.from(JSON.stringify(value));
+  // Texts are in a result twice if they are also passed on as data, so a result may be larger than the server's answer.
+  if (body.byteLength > answerBytesMax) return { kind: "too_large", status: 200 };
+  return { kind: "answer", status: 200, headers, body };
 }
 
 type Part = Readonly<Record<string, unknown>>;
@@ -60,11 +64,11 @@ function plainResult(content: readonly Part[]): object {
   };
 }
 
-/** Maximum values of a text that is also passed on as data. */
-const dataValuesMax = 100_000;
+/** Maximum values and characters of a text that is also passed on as data. */
+const [dataValuesMax, dataTextMax] = [100_000, 1024 * 1024];
 
 function dataOf(text: unknown): unknown {
-  if (typeof text !== "string" || !/^\s*[{[]/.test(text)) return undefined;
+  if (typeof text !== "string" || text.length > dataTextMax || !/^\s*[{[]/.test(text)) return undefined;
   try {
     const value = parseExactJson(text, { valuesMax: dataValuesMax });
     return typeof value === "object" && value !== null ? value : undefined;

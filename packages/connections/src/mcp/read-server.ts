@@ -38,10 +38,11 @@ async function readServer(options: McpReadingOptions, query: McpServerQuery): Pr
   const operation = { request, endMs: performance.now() + timeoutMs };
   const session = await openSession(options.network, { projectId, toolkit: { ownerProjectId: projectId } }, operation);
   if ("kind" in session) return withOauth(options, query, { failed: session, known: oauth });
-  const listed = await listTools(session, operation);
+  const pages: string[] = [];
+  const listed = await listTools(session, operation, (page) => pages.push(page));
   if (listed.kind !== "listed") return withOauth(options, query, { failed: listed, known: oauth });
   const { protocol, server } = session;
-  return { kind: "listing", listing: { ...server, protocol, pages: listed.pages }, oauth };
+  return { kind: "listing", listing: { ...server, protocol, pages }, oauth };
 }
 
 /** Returns the failure of a query. If the server wants a credential, finds out how it authorizes its callers with OAuth. */

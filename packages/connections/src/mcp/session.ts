@@ -33,20 +33,22 @@ export type McpSession = {
   readonly server: { readonly name: string; readonly title: string; readonly version: string };
   /** True if the server has tools. */
   readonly hasTools: boolean;
-  /**
-   * Calls a tool. `tool`: the server's description of the tool, from which headers of the call are made; undefined if it is not known. Never
-   * rejects.
-   */
+  /** True if the server gave the session an id. Only such a session can become unknown to the server, which then answers 404. */
+  readonly hasId: boolean;
+  /** Calls a tool. Never rejects. */
   callTool(params: SessionCall, operation: McpOperation): Promise<McpResult>;
   /** Requests a page of the list of tools. `cursor`: undefined for the first page. Never rejects. */
   listTools(cursor: string | undefined, operation: McpOperation): Promise<McpResult>;
 };
 
-/** Name and arguments of a call. `tool`: the server's description of the tool. */
+/**
+ * Name and arguments of a call. `tool`: the server's description of the tool as a JSON text, from which headers of the call are made;
+ * undefined if the tool has no such headers.
+ */
 export type SessionCall = {
   readonly name: string;
   readonly args: Readonly<Record<string, unknown>>;
-  readonly tool: unknown;
+  readonly tool: string | undefined;
 };
 
 /** State of an operation in progress, which the function that sends HTTP requests fills in. */
@@ -99,6 +101,7 @@ export async function openSession(
     protocol: client.getNegotiatedProtocolVersion() ?? "",
     server: { name, title, version },
     hasTools: client.getServerCapabilities()?.tools !== undefined,
+    hasId: transport.sessionId !== undefined,
     callTool: (call, given) => request(given, "tools/call", (options) => callTool(client, call, options)),
     listTools: (cursor, given) =>
       request(given, "tools/list", (options) =>
@@ -110,8 +113,11 @@ export async function openSession(
 type LibraryOptions = { readonly timeout: number };
 
 function callTool(client: Client, { name, args, tool }: SessionCall, options: LibraryOptions): Promise<unknown> {
-  const described = isObject(tool) ? { toolDefinition: { ...tool, outputSchema: undefined } as never } : {};
-  return client.callTool({ name, arguments: { ...args } }, { ...options, ...described });
+  const described = tool === undefined ? undefined : parseExactJson(tool);
+  // With a definition, the library never sends a call twice, not even if the server says that headers are missing.
+  const definition = { name, inputSchema: { type: "object" }, ...(isObject(described) && described) };
+  const toolDefinition = { ...definition, outputSchema: undefined } as never;
+  return client.callTool({ name, arguments: { ...args } }, { ...options, toolDefinition });
 }
 
 async function request(
@@ -149,10 +155,28 @@ async function run(
     const { answer, isSent } = state;
     const isFailure = answer !== undefined && (answer.kind !== "answer" || answer.status > 299);
     if (isFailure) return { state, failed: { kind: "answer", answer, isSent } };
-    const reason = error instanceof Error ? error.message : String(error);
-    return { state, failed: { kind: "other", reason, isSent } };
+    return { state, failed: { kind: "other", reason: reasonOf(error), isSent } };
   }
 }
+
+/** Error with svc's own words. Every other error may repeat what the server said, such as a credential that was sent to it. */
+class UnusableAnswerError extends Error {
+  override name = "UnusableAnswerError";
+}
+
+/** Returns why an operation failed, without any words of the server. */
+function reasonOf(error: unknown): string {
+  let cause = error;
+  // The library wraps an error several times at most.
+  for (let depth = 0; depth < 5 && cause instanceof Error; depth++, cause = cause.cause) {
+    if (cause instanceof UnusableAnswerError) return cause.message;
+    if ("code" in cause && Number.isSafeInteger(cause.code)) return `it answered with the JSON-RPC error ${cause.code}`;
+  }
+  return "it does not follow the protocol";
+}
+
+/** Maximum time in milliseconds to send the message that cancels an operation whose own time has ended. */
+const cancelMs = 2_000;
 
 /** Sends an HTTP request of the library for MCP, as part of the operation that runs. Only POST requests are sent. */
 async function post(
@@ -166,13 +190,14 @@ async function post(
   const body = String(init.body);
   const message = parseExactJson(body);
   const { method, id } = isObject(message) ? message : {};
-  const isOwn = method === state.method;
+  const isOwn = method !== undefined && method === state.method;
+  const isCancel = method === "notifications/cancelled";
   const headers = Object.fromEntries(new Headers(init.headers).entries());
   const exchange = network.exchange(
     { method: "POST", url: state.request.url, headers: { ...state.request.headers, ...headers }, body },
     party,
     {
-      timeoutMs: Math.max(1, state.endMs - performance.now()),
+      timeoutMs: isCancel ? cancelMs : Math.max(1, state.endMs - performance.now()),
       signal: isOwn ? state.cancel.signal : undefined,
       isComplete: id === undefined ? undefined : createResponseWatch(id),
     },
@@ -183,10 +208,11 @@ async function post(
   }
   const answer = await exchange;
   // The answer to a message that cancels the operation says nothing about the operation.
-  if (method !== "notifications/cancelled") state.answer = answer;
-  if (answer.kind !== "answer") throw new Error("message" in answer ? answer.message : "the answer is too large");
-  if (!isOwn || answer.status !== 200) return responseOf(answer);
-  state.message = await readResponse(answer, id);
+  if (!isCancel) state.answer = answer;
+  if (answer.kind !== "answer")
+    throw new UnusableAnswerError("message" in answer ? answer.message : "the answer is too large");
+  if (!isOwn || answer.status < 200 || answer.status > 299) return responseOf(answer);
+  state.message = answer.status === 200 ? await readResponse(answer, id) : undefined;
   if (state.message === undefined) {
     // The stream broke off, or its content is no response. What the server did is unknown.
     state.answer = {
@@ -194,7 +220,7 @@ async function post(
       sent: true,
       message: "the answer of the MCP server has no response to the request",
     };
-    throw new Error("no response");
+    throw new UnusableAnswerError("it did not respond to the request");
   }
   return stub(state.message, id);
 }
@@ -207,7 +233,7 @@ function stub({ value }: ServerResponse, id: unknown): Response {
 }
 
 function responseOf({ status, headers, body }: AppAnswer & { readonly kind: "answer" }): Response {
-  if (body.byteLength > openingBytesMax) throw new Error("its answer is too large");
+  if (body.byteLength > openingBytesMax) throw new UnusableAnswerError("its answer is too large");
   const hasBody = body.byteLength > 0 && ![204, 205, 304].includes(status);
   return new Response(hasBody ? new Uint8Array(body) : null, { status, headers: pickHeaders(headers) });
 }

@@ -1,26 +1,19 @@
-import { LeastRecentlyUsed, parseExactJson } from "@svc/core";
+import { parseExactJson } from "@svc/core";
 import type { AppAnswer, AppCall, AppRequest, AppTransport } from "../app-transport.ts";
 import type { NetworkTransport } from "../network-transport.ts";
+import { type KeptSession, KeptSessions } from "./kept-sessions.ts";
 import { type ListedTools, listTools } from "./list-tools.ts";
 import { answerOf, failedAnswer } from "./read-result.ts";
 import { type McpOperation, type McpResult, type McpSession, openSession } from "./session.ts";
 
-/** Maximum number of sessions with MCP servers that a node keeps, for all projects together. */
-const sessionsMax = 256;
-/** Time in milliseconds after which a session without calls is not used any more. */
-const idleMs = 300_000;
 /** Maximum age in milliseconds of a list of tools with which svc compares the accepted definition before a call. */
 const listFreshMs = 300_000;
-
-type KeptSession = {
-  readonly opening: ReturnType<typeof openSession>;
-  usedMs: number;
-  list: { readonly reading: ReturnType<typeof listTools>; readonly readMs: number } | undefined;
-};
+/** Maximum time in milliseconds to open a session, and to read a list of tools. Calls that wait for them have their own time. */
+const preparingMs = 30_000;
 
 type Context = {
   readonly network: Pick<NetworkTransport, "send" | "exchange">;
-  readonly sessions: LeastRecentlyUsed<string, KeptSession>;
+  readonly sessions: KeptSessions;
 };
 
 /**
@@ -29,7 +22,7 @@ type Context = {
  * accepted. If they differ, the call is withheld.
  */
 export function createMcpTransport(network: Context["network"]): AppTransport {
-  const context: Context = { network, sessions: new LeastRecentlyUsed(sessionsMax) };
+  const context: Context = { network, sessions: new KeptSessions() };
   return {
     send: (request, call, options) =>
       call.action.mcp === undefined ? network.send(request, call, options) : sendMcp(context, request, call, options),
@@ -44,29 +37,64 @@ async function sendMcp(
 ): Promise<AppAnswer> {
   const operation = { request, endMs: performance.now() + timeoutMs };
   const first = await callOnce(context, operation, { request, call });
-  // A server that does not know the session has not executed the call. The call is repeated once in a new session.
-  const isLost = first.kind === "answer" && first.answer.kind === "answer" && first.answer.status === 404;
-  const last = isLost ? await callOnce(context, operation, { request, call }) : first;
-  return toAnswer(last, call);
+  // The call is repeated once in a new session. Any other answer 404 comes from the tool, so the call may have been executed.
+  const last = first.isLost ? await callOnce(context, operation, { request, call }) : first;
+  return toAnswer(last.result, call);
 }
 
 type CallResult = McpResult | { readonly kind: "withheld"; readonly message: string };
+
+/**
+ * Result of one attempt. `isLost`: true if the server does not know the session any more. It has then not executed the call (MCP 2025-11-25,
+ * session management).
+ */
+type Attempt = { readonly result: CallResult; readonly isLost: boolean };
 
 async function callOnce(
   context: Context,
   operation: McpOperation,
   { request, call }: { readonly request: AppRequest; readonly call: AppCall },
-): Promise<CallResult> {
-  const kept = keptSession(context, call, operation);
-  const session = await kept.opening;
-  if ("kind" in session) return forgetting(context, call, session);
-  const listed = await freshList(kept, session, operation);
-  if (listed.kind !== "listed") return forgetting(context, call, { ...listed, isSent: false });
+): Promise<Attempt> {
+  const { kept, isReused } = keptSession(context, call, request);
+  const session = await within(operation, kept.opening);
+  if (session === undefined) return { result: late, isLost: false };
+  if ("kind" in session) return { result: forgetting(context, call, kept, session), isLost: false };
+  const failed = (failure: Exclude<McpResult, { kind: "message" }>): Attempt => ({
+    result: forgetting(context, call, kept, failure),
+    isLost: isReused && session.hasId && isNotFound(failure),
+  });
+  const listed = await within(operation, freshList(kept, session, request));
+  if (listed === undefined) return { result: late, isLost: false };
+  if (listed.kind !== "listed") return failed({ ...listed, isSent: false });
   const withheld = driftOf(call, listed);
-  if (withheld !== undefined) return { kind: "withheld", message: withheld };
+  if (withheld !== undefined) return { result: { kind: "withheld", message: withheld }, isLost: false };
   const { name, args } = callOf(request);
   const result = await session.callTool({ name, args, tool: listed.tools.get(name)?.described }, operation);
-  return result.kind === "message" ? result : forgetting(context, call, result);
+  return result.kind === "message" ? { result, isLost: false } : failed(result);
+}
+
+function isNotFound(result: McpResult): boolean {
+  return result.kind === "answer" && result.answer.kind === "answer" && result.answer.status === 404;
+}
+
+/** Result of a call whose time ended before its session was ready. The session stays for the next call. */
+const late: McpResult = {
+  kind: "answer",
+  answer: { kind: "timeout", sent: false, message: "the server did not answer in time" },
+  isSent: false,
+};
+
+/** Returns the result of work that several calls wait for. Resolves to undefined if the time of this call's operation ends first. */
+async function within<Value>({ endMs }: McpOperation, work: Promise<Value>): Promise<Value | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const end = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), Math.max(0, endMs - performance.now()));
+  });
+  try {
+    return await Promise.race([work, end]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** Returns the name and the arguments of a tool in the JSON-RPC message that svc made for a call. */
@@ -80,16 +108,16 @@ function callOf({ body = "" }: AppRequest): { name: string; args: Readonly<Recor
 /** Returns why a call is withheld: the server describes the tool otherwise than when a person accepted it. Undefined if it does not. */
 function driftOf({ action: { slug, mcp } }: AppCall, { tools }: ListedTools): string | undefined {
   const now = mcp === undefined ? undefined : tools.get(mcp.tool);
-  if (mcp === undefined || now?.digest === mcp.digest) return undefined;
+  if (mcp === undefined || (now?.digest !== undefined && now.digest === mcp.digest)) return undefined;
   const what =
     now === undefined ? "the MCP server does not list it any more" : "its definition at the MCP server has changed";
   return `${slug} was not called: ${what} since an approver accepted it. An approver imports the toolkit again to accept the change`;
 }
 
-function freshList(kept: KeptSession, session: McpSession, operation: McpOperation): ReturnType<typeof listTools> {
+function freshList(kept: KeptSession, session: McpSession, request: AppRequest): ReturnType<typeof listTools> {
   const nowMs = performance.now();
   if (kept.list === undefined || nowMs - kept.list.readMs > listFreshMs) {
-    kept.list = { reading: listTools(session, operation), readMs: nowMs };
+    kept.list = { reading: listTools(session, { request, endMs: nowMs + preparingMs }), readMs: nowMs };
   }
   return kept.list.reading;
 }
@@ -99,24 +127,34 @@ function keyOf({ projectId, toolkit, accountId }: AppCall): string | undefined {
   return JSON.stringify([projectId, toolkit.slug, toolkit.originDigest, accountId]);
 }
 
-/** Returns the session of the account, or opens one. A call of an account that is not stored yet gets a session of its own. */
-function keptSession({ network, sessions }: Context, call: AppCall, operation: McpOperation): KeptSession {
+/**
+ * Returns the session of the account, or opens one. A call of an account that is not stored yet gets a session of its own. `isReused`: false
+ * if the session was made for this call.
+ */
+function keptSession(
+  { network, sessions }: Context,
+  call: AppCall,
+  request: AppRequest,
+): { readonly kept: KeptSession; readonly isReused: boolean } {
   const key = keyOf(call);
-  const nowMs = performance.now();
-  const known = key === undefined ? undefined : sessions.get(key);
-  if (known !== undefined && nowMs - known.usedMs < idleMs) {
-    known.usedMs = nowMs;
-    return known;
-  }
-  const made: KeptSession = { opening: openSession(network, call, operation), usedMs: nowMs, list: undefined };
-  if (key !== undefined) sessions.set(key, made);
-  return made;
+  const known = key === undefined ? undefined : sessions.use(key);
+  if (known !== undefined) return { kept: known, isReused: true };
+  const usedMs = performance.now();
+  const opening = openSession(network, call, { request, endMs: usedMs + preparingMs });
+  const made: KeptSession = { projectId: call.projectId, opening, usedMs, list: undefined };
+  if (key !== undefined) sessions.add(key, made);
+  return { kept: made, isReused: false };
 }
 
 /** Removes the session of a call that failed, so that the next call opens a new one. Returns the failure. */
-function forgetting<Failure extends CallResult>({ sessions }: Context, call: AppCall, failure: Failure): Failure {
+function forgetting<Failure extends CallResult>(
+  { sessions }: Context,
+  call: AppCall,
+  kept: KeptSession,
+  failure: Failure,
+): Failure {
   const key = keyOf(call);
-  if (key !== undefined) sessions.delete(key);
+  if (key !== undefined) sessions.remove(key, kept);
   return failure;
 }
 
@@ -128,7 +166,7 @@ function toAnswer(result: CallResult, { action }: AppCall): AppAnswer {
       return answerOf(result.message, action.class);
     case "other":
       return result.isSent
-        ? failedAnswer(`the MCP server's answer cannot be used: ${result.reason}`, action.class)
+        ? { kind: "broken", sent: true, message: `the MCP server's answer cannot be used: ${result.reason}` }
         : failedAnswer(`the server cannot be used as an MCP server: ${result.reason}`, "read");
     case "answer":
       return result.isSent ? result.answer : unsent(result.answer);

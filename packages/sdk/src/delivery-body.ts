@@ -1,8 +1,7 @@
 import { fromJson, type JsonValue } from "@bufbuild/protobuf";
-import { isExactDouble } from "@svc/core/number-text";
 import { type Ask, AskSchema } from "@svc/gen/jobs";
 import { DeliveryVerificationError } from "./delivery-verification-error.ts";
-import { addToJson } from "./stringify.ts";
+import { addToJson, isObject, parseKeepingDigits } from "./json.ts";
 
 /** The body of a delivered event. */
 export type EventDeliveryBody = {
@@ -77,23 +76,10 @@ function readAsk({ id, jobId, ask }: Record<string, unknown>): AskDeliveryBody {
 
 function parseJson(bytes: Uint8Array): unknown {
   try {
-    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-    return JSON.parse(text.replace(textOrNumber, (token) => (isKept(token) ? token : `"${token}"`)));
+    return parseKeepingDigits(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch {
     throw invalid("expected JSON in UTF-8");
   }
-}
-
-/** Matches a text in quotes, or a number. */
-const textOrNumber = /"(?:\\.|[^"\\])*"|-?\d[\d.eE+-]*/g;
-
-function isKept(token: string): boolean {
-  if (token.startsWith('"')) return true;
-  return isExactDouble(token) && (Math.abs(Number(token)) <= Number.MAX_SAFE_INTEGER || /[eE]/.test(token));
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function invalid(fault: string): DeliveryVerificationError {

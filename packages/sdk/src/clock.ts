@@ -10,11 +10,6 @@ export type ClientClock = {
   wait(ms: number, signal: AbortSignal): Promise<void>;
 };
 
-/** Returns a random id, which no other call returns. */
-export function randomId(): string {
-  return crypto.randomUUID();
-}
-
 /** The clock of the machine the client runs on. */
 export const machineClock: ClientClock = {
   now: () => Date.now(),

@@ -23,7 +23,7 @@ import { TriggersService } from "@svc/gen/triggers";
 import { expect, test } from "vitest";
 import { checkRequest } from "./check-request.ts";
 import { createSvcClient, svcErrorDetails, timestampFromDate } from "./index.ts";
-import { addToJson } from "./stringify.ts";
+import { addToJson } from "./json.ts";
 
 const services = [
   AdminService,

@@ -1,5 +1,6 @@
 import type { CallOptions, Client } from "@connectrpc/connect";
 import type { CallToolResponse, ToolsService } from "@svc/gen/tools";
+import { parseKeepingDigits } from "./json.ts";
 
 /** The types of one tool. A file that `svc types` prints has them for each tool. */
 export type ToolTypes = { readonly arguments: object; readonly result: unknown };
@@ -24,9 +25,9 @@ export type ToolCallOptions = CallOptions & {
 /** The typed calls of ToolsService, and `call`, which calls a tool and returns its result. */
 export type ToolsClient<Tools extends { [Slug in keyof Tools]: ToolTypes } = AnyTools> = Client<typeof ToolsService> & {
   /**
-   * Calls a tool and returns its result as an object. `slug`: the tool, such as `calendar.list_events`. Rejects with a SvcToolError if the
-   * call has another outcome than `ok`, for example if the app refused it or if it needs confirmation. Rejects with a ConnectError if svc
-   * refused the request.
+   * Calls a tool and returns its result as an object. `slug`: the tool, such as `calendar.list_events`. A number of the result that a double
+   * cannot hold exactly (such as an id of 19 digits) is a text with its digits, even if its type is number. Rejects with a SvcToolError if the
+   * call has another outcome than `ok`, for example if the app refused it. Rejects with a ConnectError if svc refused the request.
    */
   call<Slug extends keyof Tools & string>(
     slug: Slug,
@@ -90,7 +91,7 @@ export function withToolCall<Tools extends { [Slug in keyof Tools]: ToolTypes }>
         options,
       );
       if (response.outcome !== "ok") throw new SvcToolError(slug, response);
-      return JSON.parse(response.resultJson);
+      return parseKeepingDigits(response.resultJson) as Tools[typeof slug]["result"];
     },
   };
 }

@@ -2,8 +2,8 @@ import type { DescMessage, Message } from "@bufbuild/protobuf";
 import { Code, ConnectError, type Interceptor, type Transport } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-web";
 import { checkRequest, nearestName } from "./check-request.ts";
+import { addToJson } from "./json.ts";
 import { createReadRetry } from "./retry.ts";
-import { addToJson } from "./stringify.ts";
 
 /**
  * Default timeout of a call in milliseconds. It is longer than the 30 s that the service gives an app for an answer, so that the service

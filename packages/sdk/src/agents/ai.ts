@@ -12,7 +12,7 @@ export function aiTools(tools: readonly SvcAgentTool[]): Record<string, Tool<unk
       dynamicTool({
         description: tool.description,
         inputSchema: jsonSchema(tool.inputSchema),
-        needsApproval: (args) => tool.needsApproval(args),
+        needsApproval: (args, { toolCallId }) => tool.needsApproval(args, toolCallId),
         execute: (args, { toolCallId, abortSignal }) => tool.call(args, { callId: toolCallId, signal: abortSignal }),
       }),
     ]),

@@ -1,13 +1,7 @@
 import { type Tool, ToolKind } from "@svc/gen/catalog";
-import {
-  type AgentCaller,
-  type AgentClient,
-  type AgentSchema,
-  type CallerOptions,
-  createCaller,
-  digestOf,
-  type SvcAgentTool,
-} from "./agent-tool.ts";
+import { schemaOf } from "../json.ts";
+import type { AgentCaller, AgentClient, AgentSchema, CallerOptions, SvcAgentTool } from "./agent-tool.ts";
+import { createCaller, digestOf } from "./caller.ts";
 import { metaTools } from "./meta-tools.ts";
 
 export type { AgentCall, AgentClient, AgentSchema, CallerOptions, ModelAnswer, SvcAgentTool } from "./agent-tool.ts";
@@ -62,13 +56,13 @@ async function namedTool({ catalog }: AgentClient, projectId: string, slug: stri
 async function directTool(tool: Tool, caller: AgentCaller): Promise<SvcAgentTool> {
   const { slug, description, accessClass, inputSchemaJson } = tool;
   const { approvals } = caller;
-  const isDestructive = accessClass === "destructive";
-  const schema = { properties: {}, ...JSON.parse(inputSchemaJson === "" ? "{}" : inputSchemaJson), type: "object" };
+  const schema = { properties: {}, ...schemaOf(inputSchemaJson), type: "object" } as const;
+  const callable = { slug, readClass: async () => accessClass };
   return {
     ...{ name: await nameOf(slug), description, accessClass, approvals },
     inputSchema: approvals === "framework" ? withoutConfirm(schema) : schema,
-    needsApproval: async () => approvals === "framework" && isDestructive,
-    call: (args, call) => caller.call(slug, args, isDestructive, call),
+    needsApproval: (args, approvalId) => caller.needsApproval(callable, args, approvalId),
+    call: (args, call) => caller.call(callable, args, call),
   };
 }
 

@@ -1,4 +1,6 @@
-import { type AgentCaller, type AgentClient, type AgentSchema, type SvcAgentTool, withErrors } from "./agent-tool.ts";
+import { schemaOf } from "../json.ts";
+import type { AgentCaller, AgentClient, AgentSchema, CallableTool, SvcAgentTool } from "./agent-tool.ts";
+import { withErrors } from "./caller.ts";
 
 const text = (description: string) => ({ type: "string", description });
 
@@ -38,25 +40,36 @@ const destructiveWords = {
   framework: "A person approves each destructive call before it is sent.",
 } as const;
 
+/** Maximum number of tools whose access classes are kept. */
+const classesMax = 1000;
+
 /**
- * Returns the tools `search_tools`, `describe_tool` and `call_tool`, through which an agent reaches every tool of the project. The access
- * class of a called tool is read once, so that the approval and the call use the same one.
+ * Returns a function that reads the access class of a tool by its slug, and keeps the classes of the last tools. A class that could not be
+ * read is an empty text, and is read again the next time.
  */
-export function metaTools({ tools }: AgentClient, caller: AgentCaller): readonly SvcAgentTool[] {
-  const classes = new Map<string, Promise<string>>();
-  const classOf = (slug: string): Promise<string> => {
-    const known =
-      classes.get(slug) ??
-      tools.describeTool({ slug }).then(
-        ({ tool }) => tool?.accessClass ?? "",
-        () => "",
-      );
-    classes.set(slug, known);
-    return known;
+function createClassReader({ tools }: AgentClient): (slug: string) => Promise<string> {
+  const classes = new Map<string, string>();
+  return async (slug) => {
+    const known = classes.get(slug);
+    if (known !== undefined) return known;
+    const { tool } = await tools.describeTool({ slug }).catch(() => ({ tool: undefined }));
+    if (tool === undefined) return "";
+    const [oldest] = classes.keys();
+    if (classes.size >= classesMax && oldest !== undefined) classes.delete(oldest);
+    classes.set(slug, tool.accessClass);
+    return tool.accessClass;
   };
+}
+
+/** Returns the tools `search_tools`, `describe_tool` and `call_tool`, through which an agent reaches every tool of the project. */
+export function metaTools(client: AgentClient, caller: AgentCaller): readonly SvcAgentTool[] {
+  const { tools } = client;
   const { approvals } = caller;
-  const isDestructive = async (args: unknown) =>
-    approvals === "framework" && (await classOf(textOf(args, "slug"))) === "destructive";
+  const readClass = createClassReader(client);
+  const calledOf = (args: unknown): CallableTool => {
+    const slug = textOf(args, "slug");
+    return { slug, readClass: () => readClass(slug) };
+  };
   return [
     {
       ...{ name: "search_tools", accessClass: "read", approvals, inputSchema: searchSchema, needsApproval: never },
@@ -84,7 +97,7 @@ export function metaTools({ tools }: AgentClient, caller: AgentCaller): readonly
           const { slug, description, accessClass, inputSchemaJson, outputSchemaJson } = tool;
           return {
             ...{ slug, description, class: accessClass },
-            ...{ input_schema: JSON.parse(inputSchemaJson), output_schema: JSON.parse(outputSchemaJson) },
+            ...{ input_schema: schemaOf(inputSchemaJson), output_schema: schemaOf(outputSchemaJson) },
           };
         }),
     },
@@ -94,15 +107,17 @@ export function metaTools({ tools }: AgentClient, caller: AgentCaller): readonly
         accessClass: "destructive",
         approvals,
         inputSchema: callSchema,
-        needsApproval: isDestructive,
       },
       description: `Calls a tool of any class and returns its result. ${destructiveWords[approvals]} After outcome_unknown the call may have been executed: look before you repeat it.`,
-      call: async (args, call) => {
-        const given = typeof args === "object" && args !== null && "arguments" in args ? args.arguments : {};
-        return caller.call(textOf(args, "slug"), given, await isDestructive(args), call);
-      },
+      needsApproval: (args, approvalId) => caller.needsApproval(calledOf(args), argumentsIn(args), approvalId),
+      call: (args, call) => caller.call(calledOf(args), argumentsIn(args), call),
     },
   ];
+}
+
+/** Returns the arguments for the tool that `call_tool` calls. */
+function argumentsIn(args: unknown): unknown {
+  return typeof args === "object" && args !== null && "arguments" in args ? args.arguments : {};
 }
 
 async function never(): Promise<boolean> {

@@ -13,7 +13,7 @@ export function openaiTools(tools: readonly SvcAgentTool[]): Tool[] {
       // The type of the framework wants open schemas. It sends any JSON Schema to the model as it is.
       parameters: { required: [], ...tool.inputSchema, ...({} as { additionalProperties: true }) },
       strict: false,
-      needsApproval: async (_context, args) => tool.needsApproval(args),
+      needsApproval: async (_context, args, callId) => tool.needsApproval(args, callId),
       execute: async (args, _context, details) =>
         JSON.stringify(await tool.call(args, { callId: details?.toolCall?.callId, signal: details?.signal })),
     }),

@@ -31,9 +31,10 @@ plan("delete a private toolkit", remove);
 
 const sources = (db: Executor) => toolkitSourcesForProject(db, projectId);
 const waiting = { changes: "{}", changesDigest: Buffer.alloc(32), changesCount: 1, nextDefinition: "{}" };
-const read = { digest: Buffer.alloc(32), options: "{}", refreshedAt: nowMs, version: 1 };
-const imported = { kind: "openapi", origin: "", ...read } as const;
-const { version: _version, ...source } = imported;
+const read = { digest: Buffer.alloc(32), options: "{}", refreshedAt: nowMs };
+const source = { kind: "openapi", origin: "", ...read } as const;
+const nothing = { changes: null, changesDigest: null, changesCount: 0, lastError: "" };
+const before = { ...source, ...nothing, slug: "desk_5", version: 1 };
 const desk = { ...toolkit, slug: "desk_5" };
 plan("keep an imported toolkit", (db) =>
   privateToolkitsForProject(db, seededId("prj", 60)).put(toolkit, {
@@ -42,15 +43,17 @@ plan("keep an imported toolkit", (db) =>
   }),
 );
 plan("accept the changes of a toolkit's source", (db) =>
-  privateToolkitsForProject(db, projectId).put(desk, {
+  privateToolkitsForProject(db, seededId("prj", 60)).put(desk, {
     mustBeNew: false,
     source: { kind: "accept", changesDigest: Buffer.alloc(32), options: "{}", rest: undefined },
   }),
 );
 plan("the source of a toolkit", (db) => sources(db).find("desk_5"));
 plan("the definitions of a toolkit and its source", (db) => sources(db).findDefinitions("desk_5"));
-plan("keep the changes of a toolkit's source", (db) => sources(db).refresh("desk_5", { ...read, waiting }));
-plan("keep why a toolkit's source could not be read", (db) => sources(db).reportFailure("desk_5", "away"));
+plan("keep the changes of a toolkit's source", (db) =>
+  sources(db).refresh(before, { ...read, definition: "{}", waiting }),
+);
+plan("keep why a toolkit's source could not be read", (db) => sources(db).reportFailure(before, "away"));
 
 plan("a page of event types", (db) => eventTypes(db).list({ after: "type-5", limit: 1_000 }));
 plan("a page of offered event types", (db) => eventTypes(db).list({ after: "type-5", limit: 1_000, isOffered: true }));

@@ -442,8 +442,9 @@ export type ProjectQuotas = Message<"svc.v1.ProjectQuotas"> & {
   entitySubscriptions: number;
 
   /**
-   * Maximum total size of the definitions of private toolkits, in bytes. Default 33,554,432 (32 MiB). A definition that
-   * would exceed this total is refused with QUOTA_PRIVATE_TOOLKIT_BYTES.
+   * Maximum total size of the definitions of private toolkits, in bytes, with the options and the waiting changes of
+   * their sources. Default 33,554,432 (32 MiB). A definition or change that would exceed this total is refused with
+   * QUOTA_PRIVATE_TOOLKIT_BYTES.
    *
    * @generated from field: int32 private_toolkit_bytes = 11;
    */

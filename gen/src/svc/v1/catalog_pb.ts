@@ -1951,6 +1951,8 @@ export const CatalogService: GenService<{
    * - invalid_argument OVERRIDE_UNKNOWN: an override matches no tool any more.
    * - invalid_argument DEFINITION_INVALID: as for PublishToolkit.
    * - resource_exhausted IMPORT_TOO_COSTLY: as for ImportToolkit.
+   * - resource_exhausted QUOTA_PRIVATE_TOOLKIT_BYTES: the project's private toolkits would have too many bytes together
+   *   with the changes.
    *
    * @generated from rpc svc.v1.CatalogService.RefreshToolkit
    */

@@ -88,8 +88,11 @@ export type ToolkitImporter = {
   convert(source: ImportSource, projectId: ProjectId): Promise<CheckedImport>;
   /** Reads the source of a toolkit again, and compares the result with its accepted definition (JSON text). */
   refresh(source: ImportSource, current: string, projectId: ProjectId): Promise<ImportedAndCompared>;
-  /** Applies accepted changes to a definition, and checks the result. */
-  merge(task: MergeTask, projectId: ProjectId): Promise<Extract<MergeResult, { readonly definitionJson: string }>>;
+  /** Applies accepted changes to a definition, and checks the result. Resolves to `outdated` if they are other changes than `task.digest`. */
+  merge(
+    task: MergeTask,
+    projectId: ProjectId,
+  ): Promise<Extract<MergeResult, { readonly definitionJson: string }> | "outdated">;
 };
 
 /**
@@ -138,6 +141,7 @@ export function createToolkitImporter({ threads, read, readMcp }: ImporterOption
     refresh: importOne,
     async merge(task, projectId) {
       const result = (await run({ merge: task }, projectId)) as MergeResult;
+      if ("isOutdated" in result) return "outdated";
       if (!("definitionFaults" in result)) return result;
       throw catalogFaults.DEFINITION_INVALID(new DefinitionError(result.definitionFaults), () => "toolNames");
     },
@@ -176,17 +180,18 @@ async function serverToImport(
       return { listing: reading.listing, options: { ...options, url: address, oauth: reading.oauth } };
     case "unauthorized": {
       // Without this, each tool of a known toolkit would count as gone.
-      if (!isNew) throw catalogFaults.SOURCE_UNREACHABLE("mcp.url", url, reading.message);
+      if (!isNew) throw catalogFaults.SOURCE_UNREACHABLE("mcp.url", shownAddress(url), reading.message);
       const { oauth } = reading;
-      if (header === "" && oauth === undefined) throw catalogFaults.UPSTREAM_NEEDS_CLIENT(url, reading.message);
+      if (header === "" && oauth === undefined)
+        throw catalogFaults.UPSTREAM_NEEDS_CLIENT(shownAddress(url), reading.message);
       return { listing: silentServer, options: { ...options, url: address, oauth, overrides: [] } };
     }
     case "not_mcp":
-      throw catalogFaults.UPSTREAM_NOT_MCP(url, reading.message);
+      throw catalogFaults.UPSTREAM_NOT_MCP(shownAddress(url), reading.message);
     case "refused":
-      throw catalogFaults.SOURCE_URL_REFUSED("mcp.url", url, reading.message);
+      throw catalogFaults.SOURCE_URL_REFUSED("mcp.url", shownAddress(url), reading.message);
     case "failed":
-      throw catalogFaults.SOURCE_UNREACHABLE("mcp.url", url, reading.message);
+      throw catalogFaults.SOURCE_UNREACHABLE("mcp.url", shownAddress(url), reading.message);
   }
 }
 
@@ -196,7 +201,7 @@ function checkMcpSource({ url, header }: McpSource): string {
     const advice =
       "Give its https address. For a server that runs as a command, run a bridge from stdio to HTTP on the same machine as svc.";
     throw catalogFaults.SOURCE_INVALID(
-      `mcp.url ${JSON.stringify(url.slice(0, 200))} is not the address of an MCP server`,
+      `mcp.url ${JSON.stringify(shownAddress(url).slice(0, 200))} is not the address of an MCP server`,
       advice,
       "mcp.url",
     );
@@ -228,7 +233,7 @@ function addressOf(field: "openapi.url" | "mcp.url", url: string): string {
   // A fragment is not part of the request for the document.
   const address = url.replace(/#.*$/s, "");
   const target = httpTargetOf(address);
-  if ("fault" in target) throw catalogFaults.SOURCE_URL_REFUSED(field, withoutCredentials(url), `it ${target.fault}`);
+  if ("fault" in target) throw catalogFaults.SOURCE_URL_REFUSED(field, shownAddress(url), `it ${target.fault}`);
   return address;
 }
 
@@ -238,17 +243,18 @@ async function readAt(url: string, projectId: ProjectId, read: ImporterOptions["
     case "text":
       return answer.text;
     case "refused":
-      throw catalogFaults.SOURCE_URL_REFUSED("openapi.url", url, answer.message);
+      throw catalogFaults.SOURCE_URL_REFUSED("openapi.url", shownAddress(url), answer.message);
     case "failed":
-      throw catalogFaults.SOURCE_UNREACHABLE("openapi.url", url, answer.message);
+      throw catalogFaults.SOURCE_UNREACHABLE("openapi.url", shownAddress(url), answer.message);
     default:
       return assertExhaustive(answer);
   }
 }
 
-/** Returns an address without its user name and password, so that an error can quote it. */
-function withoutCredentials(url: string): string {
+/** Returns an address without its user name, password, query and fragment, so that an error can quote it: each may be a secret. */
+function shownAddress(url: string): string {
   const address = URL.parse(url);
-  if (address === null || (address.username === "" && address.password === "")) return url;
-  return Object.assign(address, { username: "", password: "" }).href;
+  const text = url.replace(/[?#].*$/s, "");
+  if (address === null || (address.username === "" && address.password === "")) return text;
+  return Object.assign(address, { username: "", password: "", search: "", hash: "" }).href;
 }

@@ -1,6 +1,7 @@
 import { type Clock, LeastRecentlyUsed, type ProjectId } from "@svc/core";
-import { privateToolkitsForProject, type ToolkitQuotaReached } from "@svc/db/catalog/repo";
+import { privateToolkitsForProject } from "@svc/db/catalog/repo";
 import type { SourceChange } from "@svc/db/catalog/sources";
+import type { ToolkitQuotaReached } from "@svc/db/catalog/touch";
 import type { Database } from "@svc/db/connect";
 import { indexMessages } from "../convert-catalog.ts";
 import type { Catalog, Tool, Toolkit } from "../model.ts";

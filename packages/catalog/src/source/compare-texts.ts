@@ -15,12 +15,16 @@ export type ComparedDefinitions = {
   readonly nextDefinition: string;
 };
 
-/** A request to apply accepted changes. Both definitions are JSON texts. */
-export type MergeTask = AcceptedChanges & { readonly current: string; readonly next: string };
+/** A request to apply accepted changes. Both definitions are JSON texts. `digest`: that of the differences which an approver has seen. */
+export type MergeTask = AcceptedChanges & { readonly current: string; readonly next: string; readonly digest: string };
 
-/** Result of `mergeChecked`: the new definition with the changes that wait further, or the rules that it would break. */
+/**
+ * Result of `mergeChecked`: the new definition with the changes that wait further, or the rules that it would break. `isOutdated`: the
+ * definitions are not those that the approver has seen.
+ */
 export type MergeResult =
   | { readonly definitionJson: string; readonly rest: ComparedDefinitions | undefined }
+  | { readonly isOutdated: true }
   | { readonly definitionFaults: readonly FileFault[] };
 
 /** Compares two definitions that are JSON texts. Undefined if they are equal. `flagged`: tools whose newer texts are suspicious. */
@@ -31,7 +35,7 @@ export function compareTexts(
 ): ComparedDefinitions | undefined {
   const differences = compareDefinitions(parse(current), parse(next), new Set(flagged));
   if (differences.count === 0) return undefined;
-  const digest = createHash("sha256").update(current).update("\n").update(next).digest("hex");
+  const digest = digestOf(current, next);
   return { changes: JSON.stringify(differences), digest, count: differences.count, nextDefinition: next };
 }
 
@@ -39,7 +43,8 @@ export function compareTexts(
  * Applies accepted changes to a definition and checks the result by the rules of private toolkits. Takes up to seconds of processor time,
  * so it runs in a thread of its own.
  */
-export async function mergeChecked({ current, next, ...accepted }: MergeTask): Promise<MergeResult> {
+export async function mergeChecked({ current, next, digest, ...accepted }: MergeTask): Promise<MergeResult> {
+  if (digestOf(current, next) !== digest) return { isOutdated: true };
   const definitionJson = JSON.stringify(mergeDefinitions(parse(current), parse(next), accepted));
   try {
     await checkPrivateToolkit(definitionJson);
@@ -48,6 +53,10 @@ export async function mergeChecked({ current, next, ...accepted }: MergeTask): P
     throw error;
   }
   return { definitionJson, rest: compareTexts(definitionJson, next, accepted.flagged) };
+}
+
+function digestOf(current: string, next: string): string {
+  return createHash("sha256").update(current).update("\n").update(next).digest("hex");
 }
 
 /** Returns stored differences. svc wrote them with `compareTexts`. */

@@ -1,5 +1,7 @@
 import { createServer } from "node:http";
-import { createProject } from "@svc/db/projects/repo";
+import { privateToolkitsForProject } from "@svc/db/catalog/repo";
+import { type ToolkitSource, toolkitSourcesForProject } from "@svc/db/catalog/sources";
+import { createProject, setProjectPolicy } from "@svc/db/projects/repo";
 import { createTestClock } from "@svc/testing/clock";
 import { createTestDatabase } from "@svc/testing/database";
 import { afterAll, beforeEach, expect, test } from "vitest";
@@ -145,6 +147,39 @@ test("changes of named tools are accepted alone, and the others wait with a new 
   expect(await toolNames()).not.toContain("delete_order");
 });
 
+test("changes wait further if a quota refuses the new definition, and a refresh is held to the quota too", async () => {
+  const { digest = "" } = (await refresh(newerDocument())) ?? {};
+  const before = await client.getToolkitSource({ slug });
+  const limit = (privateToolkitBytes?: number) =>
+    setProjectPolicy(db, projectId, {
+      ...{ planApproval: "never", redirectUrls: [] },
+      quotas: privateToolkitBytes === undefined ? {} : { privateToolkitBytes },
+    });
+  await limit(1_000);
+  const reached = [8, "QUOTA_PRIVATE_TOOLKIT_BYTES", ""];
+  expect(await refusalOf(client.acceptToolkitChanges({ slug, digest }))).toEqual(reached);
+  served = { ...newerDocument(), info: { title: "Another shop", version: "3" } };
+  expect(await refusalOf(client.refreshToolkit({ slug }))).toEqual(reached);
+  expect(await client.getToolkitSource({ slug })).toEqual(before);
+  await limit();
+  await client.acceptToolkitChanges({ slug, digest });
+  expect(await toolNames()).toContain("refund_order");
+});
+
+test("waiting changes that belong to other definitions than those with their digest are not accepted", async () => {
+  const { digest = "" } = (await refresh(newerDocument())) ?? {};
+  const [sources, toolkits] = [toolkitSourcesForProject(db, projectId), privateToolkitsForProject(db, projectId)];
+  const source = (await sources.find(slug)) as ToolkitSource;
+  const { definition = "" } = (await sources.findDefinitions(slug)) ?? {};
+  const changesDigest = source.changesDigest ?? Buffer.alloc(0);
+  // As if the call read the next definition after the source, and it changed between the two reads.
+  const rest = { changes: source.changes ?? "", changesDigest, changesCount: 4, nextDefinition: `${definition} ` };
+  const row = { slug, definition, originDigest: Buffer.alloc(32), toolCount: 1, updatedAt: 1 };
+  const accept = { kind: "accept", options: source.options, changesDigest, rest } as const;
+  expect(await toolkits.put(row, { mustBeNew: false, source: accept })).toBeUndefined();
+  expect(await refusalOf(client.acceptToolkitChanges({ slug, digest }))).toEqual([9, "CHANGES_OUTDATED", "digest"]);
+});
+
 test("a new address or authentication waits until the approver accepts the origin", async () => {
   const document = { ...shopDocument(), servers: [{ url: "https://evil.example.com" }] };
   const { digest = "", ...changes } = (await refresh(document)) ?? {};
@@ -207,9 +242,11 @@ test("a source that cannot be read leaves the toolkit as it is, and says why", a
   const before = await toolNames();
   served = undefined;
   expect(await refusalOf(client.refreshToolkit({ slug }))).toEqual([14, "SOURCE_UNREACHABLE", "openapi.url"]);
+  expect((await errorOf(client.refreshToolkit({ slug }))).rawMessage).not.toContain("secret");
   expect(await toolNames()).toEqual(before);
   const { source } = await client.getToolkitSource({ slug });
-  expect(source?.lastError).toContain("503");
+  expect(source?.lastError).toContain(`"${url}" could not be read: the server answered 503`);
+  expect(source?.lastError).not.toContain("secret");
   expect(await refresh(shopDocument())).toBeUndefined();
   expect((await client.getToolkitSource({ slug })).source?.lastError).toBe("");
 });

@@ -1,5 +1,5 @@
 import type { ServiceImpl } from "@connectrpc/connect";
-import { type Clock, Fault, type ProjectId, requireProject } from "@svc/core";
+import { type Clock, Fault, type ProjectId, quotaFaults, requireProject } from "@svc/core";
 import { type SourceChange, type ToolkitSource, toolkitSourcesForProject } from "@svc/db/catalog/sources";
 import type { Database } from "@svc/db/connect";
 import type { CatalogService, Toolkit as ToolkitMessage } from "@svc/gen/catalog";
@@ -31,6 +31,9 @@ export type SourceCallsOptions = {
   readonly toolkitMessage: (toolkit: Toolkit, source: ToolkitSourceState) => ToolkitMessage;
 };
 
+/** A source that was read again, with the accepted definition with which it was compared. */
+type ReadAgain = ImportedAndCompared & { readonly definition: string };
+
 /** The methods of CatalogService that concern the sources of private toolkits. */
 type SourceCalls = Pick<
   ServiceImpl<typeof CatalogService>,
@@ -49,13 +52,14 @@ export function createSourceCalls(options: SourceCallsOptions): SourceCalls {
     throw catalogFaults.TOOLKIT_HAS_NO_SOURCE(slug);
   };
   /** Reads a source again. If it cannot be read, stores the reason, which GetToolkitSource then returns. */
-  const read = async (projectId: ProjectId, source: ToolkitSource, document: string): Promise<ImportedAndCompared> => {
+  const read = async (projectId: ProjectId, source: ToolkitSource, document: string): Promise<ReadAgain> => {
     const { slug } = source;
-    const { definition = "" } = (await sourcesOf(projectId).findDefinitions(slug)) ?? {};
+    const { definition } = (await sourcesOf(projectId).findDefinitions(slug)) ?? {};
+    if (definition === undefined) throw catalogFaults.CHANGES_OUTDATED(slug, "slug");
     try {
-      return await importer.refresh(importOf(source, document), definition, projectId);
+      return { ...(await importer.refresh(importOf(source, document), definition, projectId)), definition };
     } catch (error) {
-      if (error instanceof Fault && document === "") await sourcesOf(projectId).reportFailure(slug, storable(error));
+      if (document === "" && isAboutSource(error)) await sourcesOf(projectId).reportFailure(source, storable(error));
       throw error;
     }
   };
@@ -75,17 +79,18 @@ export function createSourceCalls(options: SourceCallsOptions): SourceCalls {
         const advice = "Send the text of the newer document.";
         throw catalogFaults.SOURCE_INVALID(`${slug} was imported from a text without an address`, advice, "document");
       }
-      const { report, comparison, names, digest } = await read(projectId, source, document);
+      const { report, comparison, names, digest, definition } = await read(projectId, source, document);
       const refreshed = {
-        version: source.version,
+        definition,
         digest: Buffer.from(digest, "hex"),
         options: optionsText(importOf(source, document), names),
         waiting: waitingOf(comparison),
         refreshedAt: clock.now(),
       };
-      const isStored = dryRun || (await sourcesOf(projectId).refresh(slug, refreshed));
-      if (!isStored) throw catalogFaults.CHANGES_OUTDATED(slug, "slug");
-      views.forget(projectId);
+      const refusal = dryRun ? undefined : await sourcesOf(projectId).refresh(source, refreshed);
+      if (refusal === "outdated") throw catalogFaults.CHANGES_OUTDATED(slug, "slug");
+      if (refusal !== undefined) throw quotaFaults[refusal.quota](refusal.quotaReached);
+      if (!dryRun) views.forget(projectId);
       return {
         report: reportMessage(report),
         ...(comparison !== undefined && { changes: changesMessage(comparison.changes, comparison.digest) }),
@@ -101,8 +106,10 @@ export function createSourceCalls(options: SourceCallsOptions): SourceCalls {
       const differences = readDifferences(source.changes);
       checkChosen(slug, differences, { toolNames, origin });
       const { flagged } = differences;
-      const task = { current: definition, next: nextDefinition, tools: toolNames, flagged, origin };
-      const { definitionJson, rest } = await importer.merge(task, projectId);
+      const task = { current: definition, next: nextDefinition, digest, tools: toolNames, flagged, origin };
+      const merged = await importer.merge(task, projectId);
+      if (merged === "outdated") throw catalogFaults.CHANGES_OUTDATED(slug, "digest");
+      const { definitionJson, rest } = merged;
       const toolkit = await parseKeptToolkit(definitionJson, projectId);
       await publish(
         projectId,
@@ -144,6 +151,11 @@ function checkChosen(slug: string, differences: DefinitionDifferences, { toolNam
   if (leftOff > 0 || [...changed].some((name) => !flagged.includes(name))) return;
   if (flagged.length > 0) throw catalogFaults.CHANGES_FLAGGED(slug, flagged);
   throw catalogFaults.CHANGES_NOT_FOUND(slug, "");
+}
+
+/** True for an error that says what is wrong with a source. Other errors, such as a reached limit, can pass by themselves. */
+function isAboutSource(error: unknown): error is Fault {
+  return error instanceof Fault && error.details.some(({ reason }) => /^(?:SOURCE|UPSTREAM|OPENAPI)_/.test(reason));
 }
 
 /** Returns the text of an error in a form that the database can store. */

@@ -4,13 +4,12 @@ import type { Executor } from "../connect.ts";
 import { withTransaction } from "../connect.ts";
 import { erased } from "../connections/account.ts";
 import { releaseAccountReferences } from "../connections/references.ts";
-import { findQuotaReached, type QuotaReached } from "../projects/quotas.ts";
-import { usageOfProject } from "../projects/usage.ts";
+import { findQuotaReached } from "../projects/quotas.ts";
 import { connectedAccounts, privateToolkits, toolkitSources, webhookSecrets } from "../schema/index.ts";
 import type { ToolkitSourceKind } from "../schema/words.ts";
 import { statement } from "../sql/statement.ts";
-import { acceptSourceChanges, isSourceOfToolkit, putSource, type SourceChange } from "./sources.ts";
-import { touchCatalog } from "./touch.ts";
+import { acceptSourceChanges, isSourceOfToolkit, putSource, type SourceChange, textsOf } from "./sources.ts";
+import { findBytesReached, type ToolkitQuotaReached, touchCatalog } from "./touch.ts";
 
 /** The definition of a private toolkit (published by one project for itself), as JSON text. */
 export type PrivateToolkit = { slug: string; definition: string; originDigest: Buffer };
@@ -22,9 +21,6 @@ type ListedToolkit = PrivateToolkit & {
 
 /** A private toolkit (published by one project for itself) to store, with the number of its tools and the time of the change. */
 type StoredToolkit = PrivateToolkit & { toolCount: number; updatedAt: number };
-
-/** A quota of private toolkits (app definitions that a project published) that a change would exceed. */
-export type ToolkitQuotaReached = QuotaReached & { readonly quota: "privateToolkits" | "privateToolkitBytes" };
 
 /**
  * The private toolkits (app definitions that one project published) of one project. Each change to them also increments the project's
@@ -95,25 +91,23 @@ export function privateToolkitsForProject(db: Executor, projectId: ProjectId): P
       withTransaction(db, async (tx) => {
         // This locks the project's row. So if two toolkits are published at the same time, only one of them can use the last place below
         // the quota.
-        await touchCatalog(tx, projectId);
-        if (source?.kind === "accept" && !(await acceptSourceChanges(tx, projectId, toolkit.slug, source)))
-          return "outdated";
+        const version = await touchCatalog(tx, projectId);
         const others = and(eq(privateToolkits.projectId, projectId), ne(privateToolkits.slug, toolkit.slug));
         const quota = { projectId, name: "privateToolkits" } as const;
         const reached = await findQuotaReached(tx, quota, () => tx.orm.$count(privateToolkits, others));
         if (reached !== undefined) return { ...reached, quota: "privateToolkits" };
-        const more = Buffer.byteLength(toolkit.definition);
-        const bytes = { projectId, name: "privateToolkitBytes", more } as const;
-        const large = await findQuotaReached(tx, bytes, () =>
-          usageOfProject(tx, projectId).measureToolkits(toolkit.slug),
-        );
-        if (large !== undefined) return { ...large, quota: "privateToolkitBytes" };
+        const texts = [toolkit.definition, ...textsOf(source)];
+        const large = await findBytesReached(tx, { projectId, slug: toolkit.slug, texts });
+        if (large !== undefined) return large;
+        // Comes after the checks that end the transaction without an error, because it must not be stored without the definition.
+        const changed = { projectId, slug: toolkit.slug, version };
+        if (source?.kind === "accept" && !(await acceptSourceChanges(tx, changed, source))) return "outdated";
         const insert = tx.orm.insert(privateToolkits).values({ projectId, ...toolkit });
         const target = [privateToolkits.projectId, privateToolkits.slug];
         if (!mustBeNew) await insert.onConflictDoUpdate({ target, set: toolkit });
         else if ((await insert.onConflictDoNothing({ target }).returning({ slug: privateToolkits.slug })).length === 0)
           return "taken";
-        if (source?.kind !== "accept") await putSource(tx, projectId, toolkit.slug, source);
+        if (source?.kind !== "accept") await putSource(tx, changed, source);
         return undefined;
       }),
     delete: (slug, nowMs) =>

@@ -1,9 +1,9 @@
 import type { ProjectId } from "@svc/core";
-import { and, eq, sql } from "drizzle-orm";
+import { and, eq } from "drizzle-orm";
 import { type Executor, withTransaction } from "../connect.ts";
 import { privateToolkits, toolkitSources } from "../schema/index.ts";
 import type { ToolkitSourceKind } from "../schema/words.ts";
-import { touchCatalog } from "./touch.ts";
+import { findBytesReached, type ToolkitQuotaReached, touchCatalog } from "./touch.ts";
 
 /**
  * Changes of a source (such as an OpenAPI document) that wait until an approver accepts them. `changes`: the differences as JSON text.
@@ -38,7 +38,10 @@ export type SourceChange =
       readonly rest: WaitingChanges | undefined;
     };
 
-/** The source of a private toolkit. `version` grows with every change. The waiting changes are null if there are none. */
+/**
+ * The source of a private toolkit. `version`: version of the project's catalog at the last change of the options or the waiting changes. It
+ * never returns to an earlier value, even if the source is deleted and made again. The waiting changes are null if there are none.
+ */
 export type ToolkitSource = NewToolkitSource & {
   readonly slug: string;
   readonly version: number;
@@ -55,21 +58,21 @@ export type ToolkitSourceRepository = {
   /** Returns the accepted definition of a toolkit and the next definition of its source; undefined if there is no such toolkit. */
   findDefinitions(slug: string): Promise<{ definition: string; nextDefinition: string | null } | undefined>;
   /**
-   * Stores what a source says now. Returns false and stores nothing if the source has changed since its `version` was read.
+   * Stores what a source says now, and returns undefined. Otherwise stores nothing and returns the reason: a reached quota, or `outdated` if
+   * the source has changed since it was read as `before`. `read.definition`: the accepted definition.
    */
-  refresh(
-    slug: string,
-    read: Pick<NewToolkitSource, "digest" | "options" | "refreshedAt"> & {
-      readonly version: number;
-      readonly waiting: WaitingChanges | undefined;
-    },
-  ): Promise<boolean>;
-  /** Stores the reason that a source could not be read. Changes nothing else. */
-  reportFailure(slug: string, lastError: string): Promise<void>;
+  refresh(before: ToolkitSource, read: ReadAgain): Promise<ToolkitQuotaReached | "outdated" | undefined>;
+  /** Stores the reason that a source could not be read, unless the source has changed since it was read as `before`. */
+  reportFailure(before: ToolkitSource, lastError: string): Promise<void>;
+};
+
+/** Content of a source that was read again. `definition`: the accepted definition with which it was compared. */
+type ReadAgain = Pick<NewToolkitSource, "digest" | "options" | "refreshedAt"> & {
+  readonly definition: string;
+  readonly waiting: WaitingChanges | undefined;
 };
 
 const nothingWaits = { changes: null, changesDigest: null, changesCount: 0, nextDefinition: null };
-const nextVersion = sql`${toolkitSources.version} + 1`;
 
 /** Condition that a source belongs to a private toolkit, for a join of both tables. */
 export const isSourceOfToolkit = and(
@@ -92,19 +95,28 @@ export function toolkitSourcesForProject(db: Executor, projectId: ProjectId): To
         .where(and(eq(privateToolkits.projectId, projectId), eq(privateToolkits.slug, slug)));
       return row;
     },
-    refresh: (slug, { version, waiting, ...read }) =>
+    refresh: (before, { waiting, definition, ...read }) =>
       withTransaction(db, async (tx) => {
+        const { slug } = before;
+        const unchanged = and(own(projectId, slug), eq(toolkitSources.version, before.version));
+        const isSame =
+          read.options === before.options &&
+          (waiting?.changesDigest.toString("hex") ?? "") === (before.changesDigest?.toString("hex") ?? "");
         // The project's row is locked first, as in every transaction that changes a toolkit. Nodes show the number of waiting changes.
-        await touchCatalog(tx, projectId);
+        const version = isSame ? before.version : await touchCatalog(tx, projectId);
+        const texts = [definition, read.options, ...waitingTexts(waiting)];
+        const large = isSame ? undefined : await findBytesReached(tx, { projectId, slug, texts });
+        if (large !== undefined) return large;
         const rows = await tx.orm
           .update(toolkitSources)
-          .set({ ...read, ...(waiting ?? nothingWaits), lastError: "", version: nextVersion })
-          .where(and(own(projectId, slug), eq(toolkitSources.version, version)))
+          .set({ ...read, ...(waiting ?? nothingWaits), lastError: "", version })
+          .where(unchanged)
           .returning({ slug: toolkitSources.slug });
-        return rows.length > 0;
+        return rows.length > 0 ? undefined : "outdated";
       }),
-    async reportFailure(slug, lastError) {
-      await db.orm.update(toolkitSources).set({ lastError }).where(own(projectId, slug));
+    async reportFailure({ slug, version }, lastError) {
+      const unchanged = and(own(projectId, slug), eq(toolkitSources.version, version));
+      await db.orm.update(toolkitSources).set({ lastError }).where(unchanged);
     },
   };
 }
@@ -128,21 +140,33 @@ function own(projectId: ProjectId, slug: string) {
   return and(eq(toolkitSources.projectId, projectId), eq(toolkitSources.slug, slug));
 }
 
+/** A toolkit that a transaction changes. `version`: version of the project's catalog that the transaction makes. */
+type ChangedToolkit = { readonly projectId: ProjectId; readonly slug: string; readonly version: number };
+
+/** Returns the texts that a change of a source stores in its row. They count towards the project's quota of bytes. */
+export function textsOf(change: SourceChange | undefined): readonly string[] {
+  if (change === undefined) return [];
+  return change.kind === "put" ? [change.source.options] : [change.options, ...waitingTexts(change.rest)];
+}
+
+function waitingTexts(waiting: WaitingChanges | undefined): readonly string[] {
+  return waiting === undefined ? [] : [waiting.changes, waiting.nextDefinition];
+}
+
 /** Stores the source of a toolkit that was just stored in the same transaction. Without `change`, the toolkit has no source any more. */
 export async function putSource(
   tx: Executor,
-  projectId: ProjectId,
-  slug: string,
+  { projectId, slug, version }: ChangedToolkit,
   change: Extract<SourceChange, { kind: "put" }> | undefined,
 ): Promise<void> {
   if (change === undefined) {
     await tx.orm.delete(toolkitSources).where(own(projectId, slug));
     return;
   }
-  const row = { ...change.source, ...nothingWaits, lastError: "" };
+  const row = { ...change.source, ...nothingWaits, lastError: "", version };
   const target = [toolkitSources.projectId, toolkitSources.slug];
-  const insert = tx.orm.insert(toolkitSources).values({ projectId, slug, version: 1, ...row });
-  await insert.onConflictDoUpdate({ target, set: { ...row, version: nextVersion } });
+  const insert = tx.orm.insert(toolkitSources).values({ projectId, slug, ...row });
+  await insert.onConflictDoUpdate({ target, set: row });
 }
 
 /**
@@ -150,13 +174,12 @@ export async function putSource(
  */
 export async function acceptSourceChanges(
   tx: Executor,
-  projectId: ProjectId,
-  slug: string,
+  { projectId, slug, version }: ChangedToolkit,
   { changesDigest, options, rest }: Extract<SourceChange, { kind: "accept" }>,
 ): Promise<boolean> {
   const rows = await tx.orm
     .update(toolkitSources)
-    .set({ ...(rest ?? nothingWaits), options, version: nextVersion })
+    .set({ ...(rest ?? nothingWaits), options, version })
     .where(and(own(projectId, slug), eq(toolkitSources.changesDigest, changesDigest)))
     .returning({ slug: toolkitSources.slug });
   return rows.length > 0;

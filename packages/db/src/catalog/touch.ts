@@ -1,15 +1,43 @@
 import type { ProjectId } from "@svc/core";
 import { eq, sql } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
+import { findQuotaReached, type QuotaReached } from "../projects/quotas.ts";
+import { usageOfProject } from "../projects/usage.ts";
 import { projects } from "../schema/index.ts";
 
 /**
- * Increments the version of a project's catalog. Call it in every transaction that changes a toolkit (one app's tools) or skill (a program
+ * Increments the version of a project's catalog and returns it. Locks the project's row until the end of the transaction. Call it in every transaction that changes a toolkit (one app's tools) or skill (a program
  * used as a tool) that the project sees.
  */
-export async function touchCatalog(tx: Executor, projectId: ProjectId): Promise<void> {
-  await tx.orm
+export async function touchCatalog(tx: Executor, projectId: ProjectId): Promise<number> {
+  const [row] = await tx.orm
     .update(projects)
     .set({ catalogVersion: sql`${projects.catalogVersion} + 1` })
-    .where(eq(projects.id, projectId));
+    .where(eq(projects.id, projectId))
+    .returning({ version: projects.catalogVersion });
+  return row?.version ?? 0;
+}
+
+/** A quota of private toolkits (app definitions that a project published) that a change would exceed. */
+export type ToolkitQuotaReached = QuotaReached & { readonly quota: "privateToolkits" | "privateToolkitBytes" };
+
+/** The texts that a toolkit (app definition) with its source would store: the definition, and the options and changes of the source. */
+type ToolkitTexts = {
+  readonly projectId: ProjectId;
+  readonly slug: string;
+  readonly texts: readonly string[];
+};
+
+/**
+ * Returns the reached quota if a project's toolkits (app definitions) would have too many bytes together; undefined if they fit. The texts
+ * replace those that the toolkit has now. Call it after `touchCatalog`.
+ */
+export async function findBytesReached(
+  tx: Executor,
+  { projectId, slug, texts }: ToolkitTexts,
+): Promise<ToolkitQuotaReached | undefined> {
+  const more = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+  const bytes = { projectId, name: "privateToolkitBytes", more } as const;
+  const large = await findQuotaReached(tx, bytes, () => usageOfProject(tx, projectId).measureToolkits(slug));
+  return large === undefined ? undefined : { ...large, quota: "privateToolkitBytes" };
 }

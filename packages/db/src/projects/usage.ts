@@ -83,10 +83,15 @@ const countEntitySubscriptions = statement<{ count: string }>(
   "select coalesce(sum(subscriptions), 0) as count from routing_shards where project_id = $1::uuid",
 );
 
-/** Adds up the sizes of a project's toolkits (app definitions), except the one with the slug $2. Reads no definition, only its length. */
+/**
+ * Adds up the sizes of a project's toolkits (app definitions) and of their sources, except those with the slug $2. Reads no definition, only
+ * its length.
+ */
 const measureToolkits = statement<{ bytes: string }>(
   "measure_project_toolkits",
-  "select coalesce(sum(octet_length(definition)), 0) as bytes from private_toolkits where project_id = $1::uuid and slug <> $2::text",
+  `select (select coalesce(sum(octet_length(definition)), 0) from private_toolkits where project_id = $1::uuid and slug <> $2::text)
+     + (select coalesce(sum(octet_length(options) + coalesce(octet_length(changes), 0) + coalesce(octet_length(next_definition), 0)), 0)
+        from toolkit_sources where project_id = $1::uuid and slug <> $2::text) as bytes`,
 );
 
 /** Counts the toolkits (app definitions) that a project published for itself. Uses the primary key. */
@@ -129,8 +134,8 @@ export type ProjectUsage = {
   countEntitySubscriptions(): Promise<number>;
   countToolkits(): Promise<number>;
   /**
-   * Returns the size in bytes of the private toolkits (apps that the project defined for itself), without the one that has the slug
-   * `except`.
+   * Returns the size in bytes of the private toolkits (apps that the project defined for itself), except the one with the slug `except`.
+   * Includes the options and the waiting changes of their sources.
    */
   measureToolkits(except?: string): Promise<number>;
   /**

@@ -113,7 +113,10 @@ export const toolkitSources = pgTable(
     options: text("options").notNull(),
     /** SHA-256 of what the source said when it was last read. */
     digest: bytes("digest").notNull(),
-    /** Grows with every change of the row, so that the result of a slow read does not overwrite a later change. */
+    /**
+     * Version of the project's catalog at the last change of the options or the waiting changes. So the result of a slow read does not
+     * overwrite a later change, even if the row was deleted and made again.
+     */
     version: integer("version").notNull(),
     /** Differences between the accepted definition and `next_definition`, as JSON text. Null if there are none. */
     changes: text("changes"),

@@ -36,6 +36,8 @@ export type TestMcpServer = {
   challenge: Record<string, string>;
   /** JSON documents that the server publishes, by path. */
   metadata: Record<string, () => string>;
+  /** Error with which the server answers every request. Undefined if it answers as usual. */
+  failure: { readonly code: number; readonly message: string } | undefined;
   /** Called with each call before it runs. It may end the connection. */
   before: (call: ServedCall, res: ServerResponse) => void;
   /** Forgets all sessions of the older era, as after a restart. */
@@ -80,6 +82,11 @@ export async function startMcpServer(era: McpEra, tools: readonly ServerTool[]):
     if (metadata !== undefined) return void res.writeHead(200, { "content-type": "application/json" }).end(metadata());
     const isRefused = test.key !== undefined && req.headers[test.key[0]] !== test.key[1];
     if (isRefused || test.isAuthorized?.(req.headers) === false) return void res.writeHead(401, test.challenge).end();
+    if (test.failure !== undefined) {
+      const [message] = messagesOf(body);
+      res.writeHead(200, { "content-type": "application/json" });
+      return void res.end(JSON.stringify({ jsonrpc: "2.0", id: message?.id, error: test.failure }));
+    }
     current = { headers: req.headers, res };
     const request = requestOf(req, body);
     await write(res, await (era === "2026-07-28" ? modern.fetch(request) : serveLegacy(request)));
@@ -91,7 +98,7 @@ export async function startMcpServer(era: McpEra, tools: readonly ServerTool[]):
   const test: TestMcpServer = {
     url: `http://127.0.0.1:${address.port}/mcp`,
     ...{ calls: [], methods: [], tools, key: undefined },
-    ...{ isAuthorized: undefined, challenge: {}, metadata: {} },
+    ...{ isAuthorized: undefined, challenge: {}, metadata: {}, failure: undefined },
     run: ({ args }) => ({ content: [{ type: "text", text: "done" }], structuredContent: args }),
     before: () => {},
     forgetSessions: () => sessions.clear(),
@@ -104,10 +111,10 @@ export async function startMcpServer(era: McpEra, tools: readonly ServerTool[]):
   return test;
 }
 
-function messagesOf(body: Buffer): { method: string }[] {
+function messagesOf(body: Buffer): { method: string; id?: unknown }[] {
   if (body.length === 0) return [];
   const value: unknown = JSON.parse(body.toString());
-  return [value].flat() as { method: string }[];
+  return [value].flat() as { method: string; id?: unknown }[];
 }
 
 function requestOf(req: IncomingMessage, body: Buffer): Request {

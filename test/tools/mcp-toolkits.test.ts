@@ -198,6 +198,16 @@ test("a server that wants a key gets it in its header, and lists its tools to th
   await app.close();
 });
 
+test("an import that a server refuses with an error has its code, but not its words", async () => {
+  const app = await startMcpServer("2026-07-28", tools);
+  app.failure = { code: -32_001, message: "key-of-ann is wrong" };
+  const refused = await importMcp({ url: app.url });
+  expect(refused).toMatchObject({ reason: "UPSTREAM_NOT_MCP" });
+  expect(JSON.stringify(refused.json)).toContain("JSON-RPC error -32001");
+  expect(JSON.stringify(refused.json)).not.toContain("key-of-ann");
+  await app.close();
+});
+
 test.each([
   ["a command", { url: "npx tracker" }, "SOURCE_INVALID"],
   ["a private address", { url: "https://10.1.2.3/mcp" }, "SOURCE_URL_REFUSED"],

@@ -200,7 +200,7 @@ async function serve(
       });
       const { headers } = await node.apps.pages.handleOauthStart(new URL(started.authorizeUrl), {});
       const url = new URL(headers["location"] ?? "");
-      const back = new URL(`https://svc.example.com/oauth/callback?code=c&iss=${iss}`);
+      const back = new URL(`${url.searchParams.get("redirect_uri")}?code=c&iss=${iss}`);
       back.searchParams.set("state", url.searchParams.get("state") ?? "");
       const cookie = (headers["set-cookie"] ?? "").split(";")[0] ?? "";
       return { url, page: (await node.apps.pages.handleOauthCallback(back, { cookie })).body };

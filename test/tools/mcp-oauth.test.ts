@@ -66,8 +66,15 @@ const metadata = () => ({
 const importMcp = (slug: string, more: object = {}) =>
   svc.call("svc.v1.CatalogService/ImportToolkit", { mcp: { url: app.url }, slug, ...more });
 
-/** Connects an account of an entity as a person does who gives consent. Returns the text of the last page. */
-async function consent(toolkit: string, entityId: string, iss = issuer.url): Promise<string> {
+/** The address to which this issuer sends browsers back. */
+const callbackOf = (base: string, url: string) =>
+  `${base}/oauth/callback/${createHash("sha256").update(url).digest("hex").slice(0, 16)}`;
+
+/**
+ * Connects an account of an entity as a person does who gives consent. `iss`: issuer that the answer names; empty for none. `returned`: the
+ * address to which the browser comes back. Default: the one in the request. Returns the text of the last page.
+ */
+async function consent(toolkit: string, entityId: string, iss = issuer.url, returned?: string): Promise<string> {
   const { authorizeUrl } = await connect(svc, toolkit, { entityId, scheme: "oauth2" });
   const browser = openBrowser();
   const asked = new URL((await browser.open(authorizeUrl)).location);
@@ -76,9 +83,10 @@ async function consent(toolkit: string, entityId: string, iss = issuer.url): Pro
     ...{ client_id: "client-1", resource: app.url, scope: "issues", code_challenge_method: "S256" },
   });
   challenges.set(entityId, asked.searchParams.get("code_challenge") ?? "");
-  const back = new URL(asked.searchParams.get("redirect_uri") ?? "");
+  expect(asked.searchParams.get("redirect_uri")).toBe(callbackOf(svc.url, issuer.url));
+  const back = new URL(returned ?? asked.searchParams.get("redirect_uri") ?? "");
   for (const [name, value] of Object.entries({ code: entityId, state: asked.searchParams.get("state") ?? "", iss }))
-    back.searchParams.set(name, value);
+    if (value !== "") back.searchParams.set(name, value);
   return (await browser.open(back.href)).text;
 }
 
@@ -105,6 +113,16 @@ test("svc registers a client once, lists the tools with the first account, and e
 test("the answer of another issuer connects nothing", async () => {
   expect(await consent("guarded", "eve", "https://other.example.com")).toContain("another issuer");
   expect((await callTool(svc, "guarded.whoami", {}, { entityId: "eve" })).outcome).toBe("no_account");
+});
+
+test("a code that comes back to the address of another issuer, or to none, is not exchanged", async () => {
+  issuer.seen.length = 0;
+  const others = [callbackOf(svc.url, "https://other.example.com"), `${svc.url}/oauth/callback`];
+  for (const other of others) expect(await consent("guarded", "eve", "", other)).toContain("another issuer");
+  expect(issuer.seen.map(({ path }) => path)).not.toContain("/token");
+  expect(await consent("guarded", "fay", "")).toContain("Connected");
+  const token = issuer.seen.find(({ path }) => path === "/token");
+  expect(new URLSearchParams(token?.body).get("redirect_uri")).toBe(callbackOf(svc.url, issuer.url));
 });
 
 test("a trial registers no client", async () => {
@@ -146,13 +164,16 @@ test("with a public https address, an issuer that takes client id metadata docum
   const { authorizeUrl } = await connect(open, "guarded", { entityId: "ann", scheme: "oauth2" });
   const started = await openBrowser().open(authorizeUrl.replace("https://svc.example.com", open.url));
   const clientId = new URL(started.location).searchParams.get("client_id") ?? "";
-  expect(clientId).toBe(`https://svc.example.com/oauth/clients/${json.toolkit.ownerProjectId}.json`);
+  const callback = callbackOf("https://svc.example.com", issuer.url);
+  const key = callback.slice(-16);
+  expect(clientId).toBe(`https://svc.example.com/oauth/clients/${json.toolkit.ownerProjectId}-${key}.json`);
   const document = await fetch(clientId.replace("https://svc.example.com", open.url));
   expect(await document.json()).toMatchObject({
     client_id: clientId,
-    redirect_uris: ["https://svc.example.com/oauth/callback"],
+    redirect_uris: [callback],
     token_endpoint_auth_method: "none",
   });
-  expect((await fetch(`${open.url}/oauth/clients/none.json`)).status).toBe(404);
+  for (const name of ["none", json.toolkit.ownerProjectId])
+    expect((await fetch(`${open.url}/oauth/clients/${name}.json`)).status).toBe(404);
   await open.stop();
 });

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { Toolkit } from "@svc/catalog";
 import { digestSecret, equalConstantTime } from "@svc/core";
 import type { ConnectedAccount } from "@svc/db/connections/account";
@@ -32,8 +33,8 @@ export type EnterConsent = (
 ) => Promise<string | undefined>;
 
 /**
- * The two pages that a person's browser visits while the person connects an account over OAuth, served at `/oauth/start` and
- * `/oauth/callback`.
+ * The two pages that a person's browser visits while the person connects an account over OAuth, served at `/oauth/start`,
+ * `/oauth/callback` and below `/oauth/callback/`.
  */
 export type OauthPages = {
   handleOauthStart(url: URL, headers: OauthRequestHeaders): Promise<OauthAnswer>;
@@ -42,6 +43,8 @@ export type OauthPages = {
 
 /** Dependencies of the OAuth pages, which a person's browser visits when connecting an account. */
 export type OauthPagesOptions = Omit<ConnectionsOptions, "guard" | "isOauthRegistered">;
+
+type OauthScheme = Toolkit["auth"][number] & { readonly type: "oauth2" };
 
 type Context = OauthPagesOptions & { readonly states: StateSealer };
 
@@ -90,7 +93,7 @@ async function start(context: Context, url: URL): Promise<OauthAnswer> {
   const parameters = {
     response_type: "code",
     client_id: client.clientId,
-    redirect_uri: callbackUrlOf(publicUrl()),
+    redirect_uri: callbackUrlOf(publicUrl(), issuerOf(client, scheme)),
     ...(scheme.defaultScopes.length === 0 ? {} : { scope: scheme.defaultScopes.join(" ") }),
     state: states.seal("callback", {
       ...state,
@@ -123,7 +126,7 @@ async function callback(
   if (account === undefined) return usedLink();
   const { id: accountId, projectId, entityId } = account;
   const failure = await enter({ projectId, accountId, entityId }, () =>
-    spending(context, state, () => complete(context, account, url.searchParams)),
+    spending(context, state, () => complete(context, account, url)),
   );
   if (failure !== undefined) await accounts.abandon(account.id, failure, clock.now());
   return finish(publicUrl(), state, failure);
@@ -173,7 +176,7 @@ function finish(publicUrl: string, state: ConsentState, failure: string | undefi
 async function complete(
   context: Context,
   account: ConnectedAccount,
-  parameters: URLSearchParams,
+  { pathname, searchParams: parameters }: URL,
 ): Promise<string | undefined> {
   const { clock, sealer, oauth, publicUrl } = context;
   if (account.isSandbox !== context.isSandbox) return "the sandbox was turned on or off before consent was given";
@@ -199,10 +202,12 @@ async function complete(
   }
   // RFC 9207: an answer of another issuer is refused, so that its code is never sent to this app's token endpoint.
   const issuer = parameters.get("iss");
-  if (scheme.issuer !== undefined && issuer !== null && issuer !== scheme.issuer)
+  const redirectUri = callbackUrlOf(publicUrl(), issuerOf(client, scheme));
+  const isForeign = scheme.issuer !== undefined && issuer !== null && issuer !== scheme.issuer;
+  // Not every issuer names itself. So each issuer of a project's own client also has a callback address of its own.
+  if (isForeign || callbackOf(pathname) !== callbackOf(redirectUri))
     return "the answer to the consent came from another issuer than the toolkit names";
   const { code_verifier: codeVerifier } = verifier;
-  const redirectUri = callbackUrlOf(publicUrl());
   const party = { projectId: account.projectId, toolkit };
   const answer = await requestToken(client, { grant: "code", code, redirectUri, codeVerifier }, (url, init) =>
     oauth.fetch(url, init, party),
@@ -237,12 +242,32 @@ async function activateConsented(
   }
 }
 
+/** Path of the callback addresses. The address for an issuer continues with a slash and 16 hexadecimal digits. */
+const callbackPath = "/oauth/callback";
+
 /**
- * Returns the address to which apps send the browser after the person's consent. The operator registers this address in the settings of
- * each app's OAuth client.
+ * Returns the address to which apps send the browser after the person's consent. The operator registers the address without an issuer in the
+ * settings of each app's OAuth client. `issuer`: issuer of a project's own client; each issuer sends browsers to another address, so that no
+ * issuer gets the code of another.
  */
-function callbackUrlOf(publicUrl: string): string {
-  return `${publicUrl.replace(/\/$/, "")}/oauth/callback`;
+export function callbackUrlOf(publicUrl: string, issuer: string | undefined): string {
+  const base = `${publicUrl.replace(/\/$/, "")}${callbackPath}`;
+  return issuer === undefined ? base : `${base}/${issuerKeyOf(issuer)}`;
+}
+
+/** Returns the 16 hexadecimal digits that stand for an issuer in addresses: the beginning of a SHA-256. */
+export function issuerKeyOf(issuer: string): string {
+  return createHash("sha256").update(issuer).digest("hex").slice(0, 16);
+}
+
+/** Returns the part of an address or a path from `callbackPath` on, which is the same behind a proxy that changes what precedes it. */
+function callbackOf(address: string): string {
+  return address.slice(address.lastIndexOf(callbackPath));
+}
+
+/** Returns the issuer of a client that a private toolkit names itself; undefined for a client of the deployment. */
+function issuerOf(client: { readonly clientId: string }, scheme: OauthScheme): string | undefined {
+  return scheme.clientId === client.clientId ? scheme.issuer : undefined;
 }
 
 /** Returns the name of the cookie for a consent. Each consent has its own cookie, so that several consents can run in one browser. */

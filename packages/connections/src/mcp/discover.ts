@@ -1,10 +1,12 @@
 import type { OauthDocument } from "@svc/catalog";
 import { isObject, type ProjectId, parseExactJson, readForeignText } from "@svc/core";
+import type { AppAnswer, AppRequest } from "../app-transport.ts";
 import type { NetworkTransport } from "../network-transport.ts";
+import { callbackUrlOf, issuerKeyOf } from "../oauth-flow.ts";
 
 /** Objects and addresses that are needed to find out how a server authorizes its callers, and to register a client there. */
 export type DiscoveryOptions = {
-  readonly network: Pick<NetworkTransport, "read" | "exchange">;
+  readonly network: Pick<NetworkTransport, "exchange">;
   /** Returns the public address of this service (SVC_PUBLIC_URL). */
   readonly publicUrl: () => string;
 };
@@ -20,6 +22,12 @@ export type Discovery =
   | { readonly kind: "found"; readonly scheme: OauthDocument }
   | { readonly kind: "unusable"; readonly message: string };
 
+/** Options of one discovery. `endMs`: its end, in milliseconds of `performance.now()`. */
+type TimedOptions = DiscoveryOptions & { readonly endMs: number };
+
+/** Maximum time in milliseconds of a discovery: all its documents and the registration of the client together. */
+const discoveryMs = 30_000;
+
 /** Error for a server whose OAuth cannot be used. */
 class UnusableError extends Error {
   override name = "UnusableError";
@@ -30,10 +38,11 @@ class UnusableError extends Error {
  * scheme; its client id is kept if the issuer is the same. `isTrial`: true to register no client.
  */
 export async function discoverOauth(
-  options: DiscoveryOptions,
+  given: DiscoveryOptions,
   server: ChallengingServer,
   { known, isTrial }: { readonly known: OauthDocument | undefined; readonly isTrial: boolean },
 ): Promise<Discovery> {
+  const options = { ...given, endMs: performance.now() + discoveryMs };
   try {
     // By RFC 9728 (resource), RFC 8414 (issuer) and RFC 7591 (registration of the client).
     const { resource, issuer, scopes } = await readResource(options, server);
@@ -54,7 +63,7 @@ export async function discoverOauth(
 type Metadata = Readonly<Record<string, unknown>>;
 
 /** Reads the metadata of the protected server: its own name for itself, its issuer, and the scopes to ask for. */
-async function readResource(options: DiscoveryOptions, { url, challenge, projectId }: ChallengingServer) {
+async function readResource(options: TimedOptions, { url, challenge, projectId }: ChallengingServer) {
   const { origin, pathname } = new URL(url);
   const named = parameterOf(challenge, "resource_metadata");
   const wellKnown = `${origin}/.well-known/oauth-protected-resource`;
@@ -83,7 +92,7 @@ function contains(resource: string, url: string): boolean {
   );
 }
 
-async function readIssuer(options: DiscoveryOptions, issuer: string, projectId: ProjectId): Promise<Metadata> {
+async function readIssuer(options: TimedOptions, issuer: string, projectId: ProjectId): Promise<Metadata> {
   const address = URL.parse(issuer);
   if (address === null || !isSecure(issuer))
     throw new UnusableError(`its issuer ${shown(issuer)} is not an https address`);
@@ -124,12 +133,12 @@ type Registration = { readonly issuer: string; readonly projectId: ProjectId; re
 const trialClient = "not-registered";
 
 /** Returns the id of a client of the project at an issuer. */
-async function clientOf(options: DiscoveryOptions, metadata: Metadata, registration: Registration): Promise<string> {
+async function clientOf(options: TimedOptions, metadata: Metadata, registration: Registration): Promise<string> {
   const { issuer, projectId, isTrial } = registration;
   const publicUrl = options.publicUrl().replace(/\/$/, "");
-  const redirectUri = `${publicUrl}/oauth/callback`;
+  const redirectUri = callbackUrlOf(publicUrl, issuer);
   if (metadata["client_id_metadata_document_supported"] === true && publicUrl.startsWith("https://"))
-    return clientDocumentUrl(publicUrl, projectId);
+    return clientDocumentUrl(publicUrl, projectId, issuerKeyOf(issuer));
   const endpoint = metadata["registration_endpoint"];
   if (typeof endpoint !== "string" || !isSecure(endpoint))
     throw new UnusableError(
@@ -141,19 +150,20 @@ async function clientOf(options: DiscoveryOptions, metadata: Metadata, registrat
 /** Path before the names of the documents that describe this service to issuers as a client. */
 export const clientDocumentsPath = "/oauth/clients/";
 
-function clientDocumentUrl(publicUrl: string, projectId: string): string {
-  return `${publicUrl}${clientDocumentsPath}${projectId}.json`;
+function clientDocumentUrl(publicUrl: string, projectId: string, issuerKey: string): string {
+  return `${publicUrl}${clientDocumentsPath}${projectId}-${issuerKey}.json`;
 }
 
 /**
- * Returns the document that describes svc to an OAuth server as its client. `name`: `<project id>.json`. Returns undefined for any other
- * name.
+ * Returns the document that describes svc to one OAuth server as its client. `name`: `<project id>-<16 digits for the issuer>.json`. Returns
+ * undefined for any other name.
  */
 export function clientDocument(publicUrl: string, name: string): object | undefined {
-  const [, projectId] = /^(prj_[0-9a-hjkmnp-tv-z]{26})\.json$/.exec(name) ?? [];
+  const [, projectId, issuerKey] = /^(prj_[0-9a-hjkmnp-tv-z]{26})-([0-9a-f]{16})\.json$/.exec(name) ?? [];
   const base = publicUrl.replace(/\/$/, "");
-  if (projectId === undefined) return undefined;
-  return { client_id: clientDocumentUrl(base, projectId), ...clientMetadata(`${base}/oauth/callback`) };
+  if (projectId === undefined || issuerKey === undefined) return undefined;
+  const redirectUri = `${callbackUrlOf(base, undefined)}/${issuerKey}`;
+  return { client_id: clientDocumentUrl(base, projectId, issuerKey), ...clientMetadata(redirectUri) };
 }
 
 function clientMetadata(redirectUri: string) {
@@ -167,14 +177,13 @@ function clientMetadata(redirectUri: string) {
 }
 
 async function register(
-  { network }: DiscoveryOptions,
+  options: TimedOptions,
   url: string,
   { issuer, projectId, redirectUri }: Registration & { readonly redirectUri: string },
 ): Promise<string> {
   const headers = { "content-type": "application/json", accept: "application/json", "user-agent": "svc/0.1" };
   const request = { method: "POST", url, headers, body: JSON.stringify(clientMetadata(redirectUri)) };
-  const party = { projectId, toolkit: { ownerProjectId: projectId } };
-  const answer = await network.exchange(request, party, { timeoutMs: discoveryMs });
+  const answer = await send(options, request, projectId);
   const made = answer.kind === "answer" && answer.status < 300 ? jsonOf(answer.body) : undefined;
   const clientId = made?.["client_id"];
   if (typeof clientId !== "string" || clientId === "" || clientId.length > 2_000)
@@ -184,17 +193,29 @@ async function register(
   return clientId;
 }
 
-const discoveryMs = 15_000;
+/** Sends a request of a discovery for a project. Throws UnusableError if the time of the discovery has ended. */
+function send({ network, endMs }: TimedOptions, request: AppRequest, projectId: ProjectId): Promise<AppAnswer> {
+  const timeoutMs = endMs - performance.now();
+  if (timeoutMs <= 0)
+    throw new UnusableError(`the metadata of its authorization took more than ${discoveryMs / 1_000} s`);
+  return network.exchange(request, { projectId, toolkit: { ownerProjectId: projectId } }, { timeoutMs });
+}
+
+const documentHeaders = { accept: "application/json", "user-agent": "svc/0.1" };
 
 /** Returns the JSON object at the first of the addresses that has one; undefined if none has. */
 async function readFirst(
-  { network }: DiscoveryOptions,
+  options: TimedOptions,
   addresses: readonly string[],
   projectId: ProjectId,
 ): Promise<Metadata | undefined> {
   for (const address of addresses) {
     if (!isSecure(address)) continue;
-    const answer = await network.read(address, projectId);
+    const answer = await send(
+      options,
+      { method: "GET", url: address, headers: documentHeaders, body: undefined },
+      projectId,
+    );
     if (answer.kind === "refused") throw new UnusableError(`svc may not read ${shown(address)}: ${answer.message}`);
     const value = answer.kind === "answer" && answer.status === 200 ? jsonOf(answer.body) : undefined;
     if (value !== undefined) return value;

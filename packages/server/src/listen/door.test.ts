@@ -82,6 +82,8 @@ test.each([
     const { judge } = await open({ isLoopbackOnly });
     expect(await judge("POST /mcp HTTP/1.1", "Host: localhost", `Origin: ${origin}`)).toBe("ORIGIN_REFUSED");
     expect(await judge("GET /oauth/callback?state=1 HTTP/1.1", "Host: localhost", `Origin: ${origin}`)).toBe("passes");
+    const issuer = "GET /oauth/callback/0123456789abcdef?state=1 HTTP/1.1";
+    expect(await judge(issuer, "Host: localhost", `Origin: ${origin}`)).toBe("passes");
     expect(await judge("POST /webhooks/calendar HTTP/1.1", "Host: x", `Origin: ${origin}`)).toBe("passes");
   }
 });

@@ -85,8 +85,11 @@ function comesByAnyName(path: string): boolean {
 }
 
 const openPaths: ReadonlySet<string> = new Set(["/oauth/start", "/oauth/callback", "/openapi.json", serverCardPath]);
-/** Beginnings of the paths of the JSON Schemas, and of the OAuth metadata, which clients in browsers read (RFC 8414, RFC 9728). */
-const openPrefixes = ["/schemas/", "/.well-known/oauth-"];
+/**
+ * Beginnings of the paths of the JSON Schemas, of the OAuth metadata, which clients in browsers read (RFC 8414, RFC 9728), and of the OAuth
+ * callbacks for issuers.
+ */
+const openPrefixes = ["/schemas/", "/.well-known/oauth-", "/oauth/callback/"];
 
 /**
  * True if pages of any origin may send requests to this path. These are the paths of public documents, and two OAuth paths that browsers

@@ -128,7 +128,7 @@ function route(options: HttpServerOptions, req: IncomingMessage, res: ServerResp
   try {
     const refusal = options.door(req, path);
     const probe = options.probes.get(path);
-    const page = options.pages.get(path.startsWith(clientDocumentsPath) ? clientDocumentsPath : path);
+    const page = options.pages.get(pageOf(path));
     // The handlers of these requests do not read a body, and some answers take time. So the body is discarded now.
     if ((probe !== undefined || req.method === "GET") && hasBody(req)) discardBody(req);
     if (refusal !== undefined) answerError(res, refusal.error, refusal.status, refusal.headers);
@@ -145,6 +145,12 @@ function route(options: HttpServerOptions, req: IncomingMessage, res: ServerResp
     options.logger.error({ err: error, path }, "request could not be routed");
     res.destroy();
   }
+}
+
+/** Returns the path by which the page of a path is known: many client documents, and many callback addresses, share a page. */
+function pageOf(path: string): string {
+  if (path.startsWith(clientDocumentsPath)) return clientDocumentsPath;
+  return /^\/oauth\/callback\/[0-9a-f]{16}$/.test(path) ? "/oauth/callback" : path;
 }
 
 function listen(server: Server, { host, port, reusePort = false }: ListenOptions): Promise<AddressInfo> {

@@ -65,7 +65,7 @@ export {
 export type { AskDeliveryBody, DeliveryBody, EventDeliveryBody, TestDeliveryBody } from "./delivery-body.ts";
 export type { DeliveryHeaders } from "./delivery-headers.ts";
 export { DeliveryVerificationError, type DeliveryVerificationReason } from "./delivery-verification-error.ts";
-export { type SvcErrorDetail, svcErrorDetails } from "./error-details.ts";
+export { schemaOf } from "./json.ts";
 export { type PollEventsOptions, pollEvents } from "./poll-events.ts";
 export {
   type AnyTools,
@@ -75,5 +75,5 @@ export {
   type ToolsClient,
   type ToolTypes,
 } from "./tool-call.ts";
-export type { ConnectionOptions } from "./transport.ts";
+export { type ConnectionOptions, type SvcErrorDetail, svcErrorDetails } from "./transport.ts";
 export { type VerifiedDelivery, type VerifyDeliveryOptions, verifyDelivery } from "./verify-delivery.ts";

@@ -1,6 +1,7 @@
 import type { DescMessage, Message } from "@bufbuild/protobuf";
 import { Code, ConnectError, type Interceptor, type Transport } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-web";
+import { ErrorDetailSchema } from "@svc/gen/errors";
 import { checkRequest, nearestName } from "./check-request.ts";
 import { addToJson } from "./json.ts";
 import { createReadRetry } from "./retry.ts";
@@ -121,4 +122,22 @@ function networkFault(err: TypeError): string {
   const { cause } = err;
   if (cause instanceof Error) return "code" in cause ? String(cause.code) : cause.message;
   return err.message;
+}
+
+/** One fault for which svc refused a call. */
+export type SvcErrorDetail = {
+  /** A stable name of the fault in UPPER_SNAKE_CASE, for programs to branch on. */
+  reason: string;
+  /** The faulty request field, by its JSON name. Empty if the fault is not in a single field. */
+  field: string;
+  /** How to correct the fault. Empty if the error's message already says this. */
+  help: string;
+};
+
+/**
+ * Returns the faults in an error of a call, in the service's order. Returns an empty list for any other error, such as a network failure.
+ */
+export function svcErrorDetails(err: unknown): SvcErrorDetail[] {
+  if (!(err instanceof ConnectError)) return [];
+  return err.findDetails(ErrorDetailSchema).map(({ reason, field, help }) => ({ reason, field, help }));
 }

@@ -1,5 +1,6 @@
 import { isObject } from "@svc/core";
 import { CommandError } from "../command/error.ts";
+import { stepOf } from "./toolkits/schema-types.ts";
 
 /** An OpenAPI document whose references can be followed. Its functions throw CommandError for a reference without a target in the document. */
 type Document = {
@@ -82,16 +83,8 @@ function targetOf(document: unknown, ref: string): unknown {
   const target = ref
     .slice(2)
     .split("/")
-    .map((step) => decoded(step).replaceAll("~1", "/").replaceAll("~0", "~"))
+    .map(stepOf)
     .reduce<unknown>((at, step) => (isObject(at) && Object.hasOwn(at, step) ? at[step] : undefined), document);
   if (target === undefined) throw new CommandError(`the file has nothing at ${ref}`);
   return target;
-}
-
-function decoded(step: string): string {
-  try {
-    return decodeURIComponent(step);
-  } catch {
-    return step;
-  }
 }

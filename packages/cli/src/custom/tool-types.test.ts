@@ -153,3 +153,61 @@ export interface SvcTools {
 `);
   expect(await compile({ "hostile.d.ts": text })).toBe("");
 });
+
+/** Returns the types of a tool whose result has the given schema, and what the compiler says about them. */
+async function resultTypes(output: unknown, name: string): Promise<readonly [text: string, faults: string]> {
+  const text = toolTypesOf([{ slug: "shop.list", description: "", input: {}, output }]);
+  return [text, await compile({ [`${name}.d.ts`]: text })];
+}
+
+test("two tools never share the name of a type, also if their slugs differ only in dots and underscores", async () => {
+  const parts = (type: string) => ({ $ref: "#/$defs/id", $defs: { id: { type } } });
+  const toolOf = (slug: string, type: string) => ({ slug, description: "", input: {}, output: parts(type) });
+  const text = toolTypesOf([toolOf("messaging.bot_send", "string"), toolOf("messaging_bot.send", "number")]);
+  expect(text).toContain("type MessagingBotSendResultId = string;");
+  expect(text).toContain("type MessagingBotSendResultId2 = number;");
+  expect(text).toContain("result: MessagingBotSendResultId2;");
+  expect(await compile({ "names.d.ts": text })).toBe("");
+});
+
+test("a reference that leads nowhere, or only to itself, becomes unknown", async () => {
+  for (const $ref of ["#/$defs/%", "#name", "other.json#/a", "#/$defs/constructor"]) {
+    const text = toolTypesOf([{ slug: "shop.list", description: "", input: {}, output: { $ref, $defs: {} } }]);
+    expect(text).toContain("result: unknown;");
+  }
+  const $defs = {
+    own: { $ref: "#/$defs/own" },
+    one: { anyOf: [{ type: "object", properties: { b: { $ref: "#/$defs/two" } } }, { $ref: "#/$defs/two" }] },
+    two: { anyOf: [{ $ref: "#/$defs/one" }, { type: "null" }] },
+    map: { type: "object", additionalProperties: { $ref: "#/$defs/map" } },
+    list: { type: "array", items: { $ref: "#/$defs/list" } },
+    "100%": { type: "string" },
+  };
+  const names = [...Object.keys($defs).map((name) => `#/$defs/${name}`), "#"];
+  const properties = Object.fromEntries(names.map(($ref, index) => [`p${index}`, { $ref }]));
+  const [text, faults] = await resultTypes({ type: "object", properties, $defs }, "circles");
+  expect(faults).toBe("");
+  expect(text).toContain("type ShopListResultOwn = unknown;");
+  expect(text).toContain("type ShopListResult100 = string;");
+  expect(text).toContain("type ShopListResultList = ShopListResultList[];");
+  expect(text).toMatch(/type ShopListResult = \{[^}]* {2}p6\?: ShopListResult;\n\};/);
+});
+
+test("a required name without a property, and a union after a quote in a comment, are in the type", async () => {
+  const sized = (name: string) => ({
+    ...{ type: "object", properties: { [name]: { type: "string", description: 'Size 5"' } } },
+  });
+  const output = {
+    type: "object",
+    required: ["id", "rows"],
+    properties: { rows: { type: "array", items: { anyOf: [sized("wide"), sized("high")] } } },
+    additionalProperties: { type: "number" },
+    allOf: [{ type: "object", required: ["odd name"] }],
+  };
+  const [text, faults] = await resultTypes(output, "required");
+  expect(faults).toBe("");
+  expect(text).toContain("      id: number;\n");
+  expect(text).toContain('"odd name": unknown;\n');
+  expect(text).toContain("rows: ({");
+  expect(text).toContain("    })[];");
+});

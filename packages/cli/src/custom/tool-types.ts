@@ -1,5 +1,4 @@
-import { isObject } from "@svc/core";
-import { type SvcClient, type Tool, ToolKind } from "@svc/sdk";
+import { type SvcClient, schemaOf, type Tool, ToolKind } from "@svc/sdk";
 import { ownProjectId } from "../command/client.ts";
 import { command, type Run } from "../command/declared.ts";
 import { shellWord } from "../text/plain.ts";
@@ -25,7 +24,7 @@ export const addTypesCommand = command(
       .filter((slug) => slug !== "");
     const tools = await readTools(await project(), slugs);
     const made = slugs.length === 0 ? "svc types" : `svc types --toolkits ${shellWord(slugs.join(","))}`;
-    const text = `// Made by \`${made}\`. To change it, run the command again.\n\n${toolTypesOf(tools.map(typedTool))}`;
+    const text = `// Made by \`${made}\`. To change it, run the command again.\n// A number of a result that a double cannot hold exactly is a text with its digits, even if its type is number.\n\n${toolTypesOf(tools.map(typedTool))}`;
     context.print(asJson ? JSON.stringify(text) : text.trimEnd());
   },
 );
@@ -42,9 +41,5 @@ async function readTools(client: SvcClient, slugs: readonly string[]): Promise<r
 }
 
 function typedTool({ slug, description, inputSchemaJson, outputSchemaJson }: Tool) {
-  const schemaOf = (text: string): unknown => {
-    const schema: unknown = JSON.parse(text === "" ? "{}" : text);
-    return isObject(schema) ? schema : {};
-  };
   return { slug, description, input: schemaOf(inputSchemaJson), output: schemaOf(outputSchemaJson) };
 }

@@ -127,17 +127,23 @@ test("a tool of Mastra without an agent, and call_tool without an approval, stay
   });
 });
 
-test("a class that could not be read is read again before the next call", async () => {
+test("a class that could not be read is read again before the next call, and then kept", async () => {
   let isAway = true;
+  let reads = 0;
   const tools: SvcClient["tools"] = {
     ...client.tools,
-    describeTool: (request) => (isAway ? Promise.reject(new Error("away")) : client.tools.describeTool(request)),
+    describeTool: (request) => {
+      reads++;
+      return isAway ? Promise.reject(new Error("away")) : client.tools.describeTool(request);
+    },
   };
   const [, , call] = await svcTools({ ...client, tools }, { entityId: "ada", approvals: "framework" });
   const args = { slug: removing.slug, arguments: { chat_id: "4711", message_id: 1 } };
   expect(await call?.needsApproval(args, "1")).toBe(false);
   isAway = false;
   expect(await call?.needsApproval(args, "2")).toBe(true);
+  expect(await call?.needsApproval(args, "3")).toBe(true);
+  expect(reads).toBe(2);
 });
 
 test("an id of 19 digits in a result keeps its digits", async () => {

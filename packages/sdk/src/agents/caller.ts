@@ -1,8 +1,8 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { CallToolResponse } from "@svc/gen/tools";
 import { type ClientClock, machineClock } from "../clock.ts";
-import { svcErrorDetails } from "../error-details.ts";
 import { isObject, parseKeepingDigits } from "../json.ts";
+import { svcErrorDetails } from "../transport.ts";
 import type { AgentCaller, AgentClient, CallerOptions, ModelAnswer } from "./agent-tool.ts";
 
 /** Pauses before a call with an idempotency key is repeated after its answer was lost, in milliseconds. */

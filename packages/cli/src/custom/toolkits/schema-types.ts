@@ -14,17 +14,26 @@ export type TypedTool = {
 type Schema = Readonly<Record<string, unknown>>;
 
 /**
- * Where a schema is used. `isInput`: in the arguments of a tool. `indent`: spaces before each line. `named`: returns the name of the type
- * for a reference such as `#/$defs/event`.
+ * Where a schema is used. `isInput`: in the arguments of a tool. `indent`: spaces before each line. `alias`: the reference whose named type
+ * is the schema itself, or a part of a union, an intersection or a Record; undefined inside an object or a list, where TypeScript lets a
+ * type refer to itself. `named`: returns the name of the type for a reference such as `#/$defs/event`.
  */
-type Place = { readonly isInput: boolean; readonly indent: string; readonly named: (reference: string) => string };
+type Place = {
+  readonly isInput: boolean;
+  readonly indent: string;
+  readonly alias: string | undefined;
+  readonly named: (reference: string, alias: string | undefined) => string;
+};
+
+/** The named types of the file so far: their texts, and the names that are in use. */
+type TypeFile = { readonly types: string[]; readonly names: Set<string> };
 
 /** Returns the interface `SvcTools` with the types of the arguments and of the result of each tool, by its slug. */
 export function toolTypesOf(tools: readonly TypedTool[]): string {
-  const types: string[] = [];
+  const file: TypeFile = { types: [], names: new Set(["SvcTools"]) };
   const entries = tools.map(({ slug, description, input, output }) => {
-    const argumentsText = rootType(input, `${pascalCase(slug)}Arguments`, true, types);
-    const resultText = rootType(output, `${pascalCase(slug)}Result`, false, types);
+    const argumentsText = rootType(input, `${pascalCase(slug)}Arguments`, true, file);
+    const resultText = rootType(output, `${pascalCase(slug)}Result`, false, file);
     return [
       ...commentLines({ description }, "  "),
       `  ${keyText(slug)}: {`,
@@ -34,40 +43,67 @@ export function toolTypesOf(tools: readonly TypedTool[]): string {
     ].join("\n");
   });
   const head = "/** The types of tools by their slugs, for `createSvcClient<SvcTools>` of `@svc/sdk`. */";
-  return `${[...types, `${head}\nexport interface SvcTools {\n${entries.join("\n")}\n}`].join("\n\n")}\n`;
+  return `${[...file.types, `${head}\nexport interface SvcTools {\n${entries.join("\n")}\n}`].join("\n\n")}\n`;
 }
 
-/** Returns the TypeScript type of a schema. Adds a named type to `types` for each part that the schema refers to. */
-function rootType(schema: unknown, name: string, isInput: boolean, types: string[]): string {
+/** Returns the TypeScript type of a schema. Adds a named type to `file` for each part that the schema refers to. */
+function rootType(schema: unknown, name: string, isInput: boolean, file: TypeFile): string {
   const names = new Map<string, string>();
-  const named = (reference: string): string => {
-    const known = names.get(reference);
-    if (known !== undefined) return known;
+  const aliases = new Map<string, readonly string[]>();
+  const named = (reference: string, alias: string | undefined): string => {
     const target = partOf(schema, reference);
     if (target === undefined) return "unknown";
-    const made = uniqueName(`${name}${pascalCase(reference.replace(/^#\/(?:\$defs\/)?/, ""))}`, names);
+    if (alias !== undefined) {
+      if (leadsTo(aliases, reference, alias)) return "unknown";
+      aliases.set(alias, [...(aliases.get(alias) ?? []), reference]);
+    }
+    const known = names.get(reference);
+    if (known !== undefined) return known;
+    const made = uniqueName(`${name}${pascalCase(reference.replace(/^#\/(?:\$defs\/)?/, ""))}`, file.names);
     names.set(reference, made);
-    const type = typeOf(target, { isInput, indent: "", named });
-    types.push([...commentLines(target, ""), `type ${made} = ${type};`].join("\n"));
+    const type = typeOf(target, { isInput, indent: "", alias: reference, named });
+    file.types.push([...commentLines(target, ""), `type ${made} = ${type};`].join("\n"));
     return made;
   };
-  return typeOf(schema, { isInput, indent: "    ", named });
+  return typeOf(schema, { isInput, indent: "    ", alias: undefined, named });
 }
 
-function uniqueName(name: string, names: ReadonlyMap<string, string>): string {
-  const used = new Set(names.values());
+/** True if a named type is another one, or has it as a part outside of objects and lists. TypeScript refuses a circle of such types. */
+function leadsTo(aliases: ReadonlyMap<string, readonly string[]>, reference: string, other: string): boolean {
+  const reached = new Set([reference]);
+  for (const at of reached) for (const next of aliases.get(at) ?? []) reached.add(next);
+  return reached.has(other);
+}
+
+/** Returns the name with a number if it is in use, and adds it to the used names. */
+function uniqueName(name: string, used: Set<string>): string {
   let made = name;
   for (let number = 2; used.has(made); number++) made = `${name}${number}`;
+  used.add(made);
   return made;
 }
 
-/** Returns the part of a schema to which a reference such as `#/$defs/event` points. Undefined if there is no such part. */
+/** Returns the part of a schema to which a reference such as `#/$defs/event` or `#` points. Undefined if there is no such part. */
 function partOf(schema: unknown, reference: string): unknown {
-  const steps = reference.split("/").slice(1);
+  if (reference !== "#" && !reference.startsWith("#/")) return undefined;
+  const steps = reference.split("/").slice(1).map(stepOf);
   return steps.reduce<unknown>((part, step) => {
-    const key = decodeURIComponent(step).replaceAll("~1", "/").replaceAll("~0", "~");
-    return isObject(part) || Array.isArray(part) ? (part as Schema)[key] : undefined;
+    const isParent = isObject(part) || Array.isArray(part);
+    return isParent && Object.hasOwn(part, step) ? (part as Schema)[step] : undefined;
   }, schema);
+}
+
+/** Returns the name in a step of a reference, such as `a/b` for `a~1b`. An invalid percent-encoding stays as it is. */
+export function stepOf(text: string): string {
+  return decoded(text).replaceAll("~1", "/").replaceAll("~0", "~");
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 /** Returns the TypeScript type of the values that a schema accepts. Returns `unknown` if the schema does not limit them. */
@@ -81,7 +117,7 @@ function typeOf(schema: unknown, place: Place): string {
 
 /** Returns the type of a schema without its `allOf`, `anyOf` and `oneOf`. */
 function ownType(schema: Schema, place: Place): string {
-  if (typeof schema["$ref"] === "string") return schema["$ref"] === "#" ? "unknown" : place.named(schema["$ref"]);
+  if (typeof schema["$ref"] === "string") return place.named(schema["$ref"], place.alias);
   if (schema["const"] !== undefined) return literal(schema["const"]);
   if (Array.isArray(schema["enum"])) return union(schema["enum"].map(literal));
   const types = listOf(schema["type"] ?? (isObject(schema["properties"]) ? "object" : undefined));
@@ -112,7 +148,8 @@ function alternatives({ allOf, anyOf, oneOf }: Schema, place: Place): readonly s
   return [...typesOf(allOf), ...[anyOf, oneOf].map((branches) => union(typesOf(branches)))];
 }
 
-function listType(schema: Schema, place: Place): string {
+function listType(schema: Schema, outer: Place): string {
+  const place = { ...outer, alias: undefined };
   const mark = place.isInput ? "readonly " : "";
   const first = listOf(schema["prefixItems"]);
   const rest = typeOf(schema["items"], place);
@@ -126,13 +163,15 @@ function listType(schema: Schema, place: Place): string {
 function objectType(schema: Schema, place: Place): string {
   const { properties, additionalProperties: other, patternProperties } = schema;
   const entries = Object.entries(isObject(properties) ? properties : {});
-  const isOpen = other === true || isObject(other) || isObject(patternProperties);
-  if (entries.length === 0) {
-    if (other === false && !isOpen) return "Record<string, never>";
+  const required = new Set(listOf(schema["required"]).filter((name) => typeof name === "string"));
+  const undeclared = [...required].filter((name) => !entries.some(([declared]) => declared === name));
+  const isOpen =
+    other === true || isObject(other) || isObject(patternProperties) || (entries.length === 0 && other !== false);
+  if (entries.length + undeclared.length === 0) {
+    if (!isOpen) return "Record<string, never>";
     return `Record<string, ${isObject(patternProperties) ? "unknown" : typeOf(other, place)}>`;
   }
-  const required = new Set(listOf(schema["required"]));
-  const inner = { ...place, indent: `${place.indent}  ` };
+  const inner = { ...place, indent: `${place.indent}  `, alias: undefined };
   const lines = entries.flatMap(([name, property]) => {
     // svc fills in the default of an argument, so the caller may leave the argument out.
     const isFilled = place.isInput && isObject(property) && property["default"] !== undefined;
@@ -142,7 +181,11 @@ function objectType(schema: Schema, place: Place): string {
       `${inner.indent}${keyText(name)}${mark}: ${typeOf(property, inner)};`,
     ];
   });
-  const others = isOpen ? [`${inner.indent}[name: string]: unknown;`] : [];
+  const more = isObject(patternProperties) ? "unknown" : typeOf(other, inner);
+  const others = [
+    ...undeclared.map((name) => `${inner.indent}${keyText(name)}: ${more};`),
+    ...(isOpen ? [`${inner.indent}[name: string]: unknown;`] : []),
+  ];
   return ["{", ...lines, ...others, `${place.indent}}`].join("\n");
 }
 
@@ -171,7 +214,7 @@ function union(types: readonly string[]): string {
 
 /** Returns a TypeScript type, in parentheses if it is a union, an intersection or `readonly`. */
 function grouped(type: string): string {
-  const top = type.replaceAll(/"(?:[^"\\]|\\.)*"/g, "").replaceAll(/\/\*.*?\*\//gs, "");
+  const top = type.replaceAll(/\/\*.*?\*\/|"(?:[^"\\]|\\.)*"/gs, "");
   let depth = 0;
   for (const character of top) {
     if ("{[(<".includes(character)) depth++;

@@ -16,6 +16,7 @@ import { jobLatency } from "./cases/job-latency.ts";
 import { jobs } from "./cases/jobs.ts";
 import { latency } from "./cases/latency.ts";
 import { nodes } from "./cases/nodes.ts";
+import { paces } from "./cases/paces.ts";
 import { publish } from "./cases/publish.ts";
 import { replay } from "./cases/replay.ts";
 import { roles } from "./cases/roles.ts";
@@ -38,6 +39,7 @@ const cases: readonly BenchCase[] = [
   ingest,
   publish,
   entities,
+  paces,
   latency,
   roles,
   backlog,

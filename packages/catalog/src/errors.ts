@@ -129,12 +129,20 @@ export const catalogFaults = defineFaults({
       `only tools whose texts give orders to the reader have changed: ${flagged.slice(0, 5).join(", ")}`,
     help: text`Read their texts, and name those that you accept in ${field("toolNames")}.`,
   },
-  /** No changes wait, or none for the tool `name`. If only the origin has changed, `name` is empty, too. */
+  /** Changes were left off the list, so the caller cannot have seen them. The request names no tools, which would accept all changes. */
+  CHANGES_LEFT_OFF: {
+    code: "failed_precondition",
+    field: "toolNames",
+    says: (slug: string, leftOff: number) =>
+      `the list of changes of ${formatValue(slug)} has no place for ${leftOff} altered parts`,
+    help: text`Name the listed tools that you accept in ${field("toolNames")}. The answer then lists the next changes.`,
+  },
+  /** No changes wait, or none for the tool `name`. If only the origin has changed, `name` is undefined, too. */
   CHANGES_NOT_FOUND: {
     code: "not_found",
-    field: (_slug: string, name: string) => (name === "" ? "slug" : "toolNames"),
-    says: (slug: string, name: string) =>
-      name === ""
+    field: (_slug: string, name?: string) => (name === undefined ? "slug" : "toolNames"),
+    says: (slug: string, name?: string) =>
+      name === undefined
         ? `no changes of tools of ${formatValue(slug)} wait`
         : `no change of the tool ${formatValue(name)} waits`,
     help: text`${call("RefreshToolkit")} reads the source again. Set ${field("origin")} to accept a new address or authentication.`,

@@ -1566,8 +1566,8 @@ export type AcceptToolkitChangesRequest = Message<"svc.v1.AcceptToolkitChangesRe
   digest: string;
 
   /**
-   * Names of the tools whose changes are accepted. If empty, the changes of all tools without `flagged`, and of the
-   * toolkit's texts.
+   * Names of the tools whose changes are accepted, from the list of the changes. If empty, the changes of all tools
+   * without `flagged`, and of the toolkit's texts. May not be empty if the list does not have all changes.
    *
    * @generated from field: repeated string tool_names = 3;
    */
@@ -1972,6 +1972,7 @@ export const CatalogService: GenService<{
    * - not_found CHANGES_NOT_FOUND: no changes wait, or none for a tool of `toolNames`.
    * - failed_precondition CHANGES_OUTDATED: other changes wait than those with `digest`.
    * - failed_precondition CHANGES_FLAGGED: only changes of suspicious tools wait. Name the tools in `toolNames`.
+   * - failed_precondition CHANGES_LEFT_OFF: altered parts are not listed (`altered_left_off`), and `tool_names` is empty.
    * - invalid_argument DEFINITION_INVALID: the accepted changes together with the rest break a rule of PublishToolkit.
    * - resource_exhausted IMPORT_TOO_COSTLY: checking the result takes too long.
    * - resource_exhausted QUOTA_PRIVATE_TOOLKIT_BYTES: the project's private toolkits would have too many bytes together.

@@ -32,7 +32,9 @@ test.each<[string, object, string[]]>([
   ["a description", { description: "Orders!" }, ["description"]],
   ["a milder class", { class: "read" }, ["class"]],
   ["a more dangerous class", { class: "destructive" }, ["class breaks"]],
-  ["a path", { request: { ...order.request, path: "/v2/orders" } }, ["request.path"]],
+  ["a path", { request: { ...order.request, path: "/v2/orders" } }, ["request.path breaks"]],
+  ["a method", { request: { ...order.request, method: "DELETE" } }, ["request.method breaks"]],
+  ["a query", { request: { ...order.request, query: { unit: "a" } } }, ["request.query"]],
   ["a scope", { scopes: ["orders"] }, ["scopes breaks"]],
   ["paging that is new", { paging: { arg: "page" } }, ["paging"]],
   [
@@ -89,6 +91,15 @@ test("a list of differences has a limit, lists breaking parts first, and counts 
   const after = { ...many("b"), t999: { ...order, class: "destructive", description: "a".repeat(1_000) } };
   const { altered, leftOff, count } = compareDefinitions(definition(many("a")), definition(after));
   expect(altered[0]).toMatchObject({ tool: "t999", field: "class", isBreaking: true });
+  const parts = { class: "read", mcp: { tool: "other" }, request: { method: "DELETE", path: "/all" } };
+  const decisive = { ...after, t999: { ...order, ...parts, description: "a".repeat(1_000) } };
+  const listed = compareDefinitions(definition(many("a")), definition(decisive)).altered.slice(0, 4);
+  expect(listed.map(({ tool, field }) => [tool, field])).toEqual([
+    ["t999", "class"],
+    ["t999", "request.method"],
+    ["t999", "request.path"],
+    ["t999", "mcp"],
+  ]);
   expect(altered.length + leftOff).toBe(1_000);
   expect(JSON.stringify(altered).length).toBeLessThan(400_000);
   expect(count).toBe(1_000);

@@ -110,7 +110,7 @@ function partsOf(tool: string, before: DefinitionObject["toolkit"], after: Defin
     if (tool !== "" && (field === "input" || field === "output")) return schemaParts(tool, field, values);
     if (tool !== "" && field === "request") {
       return differing(objectOf(values[0]), objectOf(values[1])).map(([part, both]) =>
-        partOf(tool, `request.${part}`, both, false),
+        partOf(tool, `request.${part}`, both, decisiveParts.has(part)),
       );
     }
     return [partOf(tool, field, values, tool !== "" && isBreakingField(field, values))];
@@ -121,6 +121,9 @@ function partsOf(tool: string, before: DefinitionObject["toolkit"], after: Defin
 export function memberOf<Value>(object: Readonly<Record<string, Value>>, name: string): Value | undefined {
   return Object.hasOwn(object, name) ? object[name] : undefined;
 }
+
+/** Parts of a tool's request that decide which operation of the app a call reaches. */
+const decisiveParts = new Set(["method", "path"]);
 
 /** Returns the members that differ, with both values. An absent value is undefined. */
 function differing(before: DefinitionObject["toolkit"], after: DefinitionObject["toolkit"]): [string, Values][] {
@@ -190,9 +193,13 @@ function textOfValue(value: unknown): string {
   return text.length <= valueMax ? text : `${text.slice(0, valueMax - 3).toWellFormed()}...`;
 }
 
-/** Returns the parts that fit into the list. Breaking and suspicious ones come first, so that they are not left off. */
+/**
+ * Returns the parts that fit into the list. Breaking and suspicious ones come first, and those that decide what a call does: they are the
+ * last to be left off.
+ */
 function listedParts(parts: readonly AlteredPart[]): readonly AlteredPart[] {
-  const urgent = (part: AlteredPart) => Number(part.isBreaking || part.isFlagged);
+  const urgent = ({ tool, field, isBreaking, isFlagged }: AlteredPart) =>
+    Number(isBreaking || isFlagged || (tool !== "" && (field === "class" || field === "mcp")));
   let size = 0;
   return parts
     .toSorted((a, b) => urgent(b) - urgent(a) || (a.tool < b.tool ? -1 : a.tool > b.tool ? 1 : 0))

@@ -8,6 +8,7 @@ import { afterAll, beforeEach, expect, test } from "vitest";
 import { shopDocument } from "../import/test-documents.ts";
 import { privateDefinition } from "../private/test-definitions.ts";
 import { createTestNode, errorOf, refusalOf } from "../test-client.ts";
+import type { DefinitionDifferences } from "./compare-definitions.ts";
 
 const { db, drop } = await createTestDatabase();
 const { id: projectId } = await createProject(db, "importing", 1);
@@ -164,6 +165,34 @@ test("changes wait further if a quota refuses the new definition, and a refresh 
   await limit();
   await client.acceptToolkitChanges({ slug, digest });
   expect(await toolNames()).toContain("refund_order");
+});
+
+test("changes that are not listed are accepted only after they are listed", async () => {
+  const [listed, hidden] = ["get_order", "list_orders"];
+  await refresh(newerDocument());
+  const [sources, toolkits] = [toolkitSourcesForProject(db, projectId), privateToolkitsForProject(db, projectId)];
+  const source = (await sources.find(slug)) as ToolkitSource;
+  const { definition = "", nextDefinition } = (await sources.findDefinitions(slug)) ?? {};
+  const { altered, ...others } = JSON.parse(source.changes ?? "") as DefinitionDifferences;
+  const cut = { ...others, altered: altered.filter(({ tool }) => tool !== hidden), leftOff: 1 };
+  const changesDigest = source.changesDigest ?? Buffer.alloc(0);
+  const rest = { changes: JSON.stringify(cut), changesDigest, changesCount: 4, nextDefinition: nextDefinition ?? "" };
+  const originDigest = (await toolkits.list()).toolkits[0]?.originDigest ?? Buffer.alloc(0);
+  const row = { slug, definition, originDigest, toolCount: 1, updatedAt: 1 };
+  const accept = { kind: "accept", options: source.options, changesDigest, rest } as const;
+  await toolkits.put(row, { mustBeNew: false, source: accept });
+  const digest = changesDigest.toString("hex");
+  for (const names of [[""], ["unknown"], [hidden]])
+    expect(await refusalOf(client.acceptToolkitChanges({ slug, digest, toolNames: [listed, ...names] }))).toEqual([
+      ...[5, "CHANGES_NOT_FOUND", "toolNames"],
+    ]);
+  for (const origin of [true, false])
+    expect(await refusalOf(client.acceptToolkitChanges({ slug, digest, origin }))).toEqual([
+      ...[9, "CHANGES_LEFT_OFF", "toolNames"],
+    ]);
+  const { changes } = await client.acceptToolkitChanges({ slug, digest, toolNames: [listed] });
+  expect(changes).toMatchObject({ alteredLeftOff: 0, count: 3 });
+  expect(changes?.altered.map(({ tool }) => tool)).toContain(hidden);
 });
 
 test("waiting changes that belong to other definitions than those with their digest are not accepted", async () => {

@@ -101,7 +101,7 @@ export function createSourceCalls(options: SourceCallsOptions): SourceCalls {
       const source = await requireSource(projectId, slug);
       const { definition, nextDefinition } = (await sourcesOf(projectId).findDefinitions(slug)) ?? {};
       if (source.changes === null || source.changesDigest === null || !definition || !nextDefinition)
-        throw catalogFaults.CHANGES_NOT_FOUND(slug, "");
+        throw catalogFaults.CHANGES_NOT_FOUND(slug);
       if (digest !== source.changesDigest.toString("hex")) throw catalogFaults.CHANGES_OUTDATED(slug, "digest");
       const differences = readDifferences(source.changes);
       checkChosen(slug, differences, { toolNames, origin });
@@ -140,17 +140,22 @@ function waitingMessage({ changes, changesDigest }: ToolkitSource) {
 
 type Chosen = { readonly toolNames: readonly string[]; readonly origin: boolean };
 
-/** Throws CHANGES_NOT_FOUND or CHANGES_FLAGGED if the request accepts no change, or names a tool without changes. */
+/**
+ * Throws CHANGES_NOT_FOUND or CHANGES_FLAGGED if the request accepts no change, or names a tool without listed changes. Throws
+ * CHANGES_LEFT_OFF if it accepts all changes, and the list does not have all.
+ */
 function checkChosen(slug: string, differences: DefinitionDifferences, { toolNames, origin }: Chosen): void {
   const { added, gone, altered, leftOff, flagged, originAfter } = differences;
   const changed = new Set([...added.map(({ name }) => name), ...gone, ...altered.map(({ tool }) => tool)]);
-  const unchanged = toolNames.find((name) => !changed.has(name));
-  // With a list that was cut, a name that is not listed may have changes.
-  if (unchanged !== undefined && leftOff === 0) throw catalogFaults.CHANGES_NOT_FOUND(slug, unchanged);
-  if (toolNames.length > 0 || (origin && originAfter !== "")) return;
-  if (leftOff > 0 || [...changed].some((name) => !flagged.includes(name))) return;
+  // The texts of the toolkit itself have an empty name. A tool that is not listed may have changes that the approver could not see.
+  const unlisted = toolNames.find((name) => name === "" || !changed.has(name));
+  if (unlisted !== undefined) throw catalogFaults.CHANGES_NOT_FOUND(slug, unlisted);
+  if (toolNames.length > 0) return;
+  if (leftOff > 0) throw catalogFaults.CHANGES_LEFT_OFF(slug, leftOff);
+  if (origin && originAfter !== "") return;
+  if ([...changed].some((name) => !flagged.includes(name))) return;
   if (flagged.length > 0) throw catalogFaults.CHANGES_FLAGGED(slug, flagged);
-  throw catalogFaults.CHANGES_NOT_FOUND(slug, "");
+  throw catalogFaults.CHANGES_NOT_FOUND(slug);
 }
 
 /** True for an error that says what is wrong with a source. Other errors, such as a reached limit, can pass by themselves. */

@@ -1935,7 +1935,9 @@ export const CatalogService: GenService<{
   /**
    * Reads the source of a private toolkit (an app that the project imported) again, and stores what has changed since
    * then. The toolkit itself stays as it is until AcceptToolkitChanges. The options and overrides of the import apply
-   * again, and tools keep their names. Requires ROLE_APPROVER.
+   * again, and tools keep their names. If a tool's name now belongs to another operation, an override gives it no milder
+   * class. The report has a note about this, and about each override that matches no tool any more. Requires
+   * ROLE_APPROVER.
    *
    * Errors:
    * - not_found PRIVATE_TOOLKIT_NOT_FOUND: the project has no private toolkit `slug`.
@@ -1948,7 +1950,6 @@ export const CatalogService: GenService<{
    * - invalid_argument OPENAPI_NOTHING_SELECTED: no operation of the document becomes a tool.
    * - invalid_argument BASE_URL_NEEDED: the document no longer has an https address for calls.
    * - invalid_argument TOOLKIT_TOO_LARGE: the operations make more than 1,500 tools or 4 MiB.
-   * - invalid_argument OVERRIDE_UNKNOWN: an override matches no tool any more.
    * - invalid_argument DEFINITION_INVALID: as for PublishToolkit.
    * - resource_exhausted IMPORT_TOO_COSTLY: as for ImportToolkit.
    * - resource_exhausted QUOTA_PRIVATE_TOOLKIT_BYTES: the project's private toolkits would have too many bytes together

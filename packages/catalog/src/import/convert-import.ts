@@ -6,12 +6,27 @@ import type { ImportSource } from "./import-toolkit.ts";
 
 /** Maximum entries of each of the lists `only`, `except` and `overrides` of an import request. */
 const entriesMax = 1_000;
+/** Maximum bytes of all options of an import together, as JSON: they are stored, and read again with the source of the toolkit. */
+const optionsBytesMax = 262_144;
 
 /**
  * Returns the source and the options of an import request. Throws SOURCE_INVALID if the request does not have exactly one source. Also
- * throws it if `only`, `except` or `overrides` is too long.
+ * throws it if `only`, `except` or `overrides` is too long, or if all options together are too large.
  */
 export function importSource(request: ImportToolkitRequest): ImportSource {
+  const source = readSource(request);
+  const { url: _url, ...options } = source;
+  const bytes = Buffer.byteLength(JSON.stringify({ ...options, document: "" }));
+  if (bytes <= optionsBytesMax) return source;
+  const problem = `the options have ${bytes} bytes as JSON, and may have ${optionsBytesMax}`;
+  throw catalogFaults.SOURCE_INVALID(
+    problem,
+    "Shorten the overrides: one entry with * can match many tools.",
+    "overrides",
+  );
+}
+
+function readSource(request: ImportToolkitRequest): ImportSource {
   const { slug, category, openapi, mcp, only, except } = request;
   for (const [name, list] of Object.entries({ only, except, overrides: request.overrides })) {
     if (list.length <= entriesMax) continue;

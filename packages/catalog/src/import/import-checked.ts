@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 import { checkPrivateToolkit } from "../private/parse-definition.ts";
 import { DefinitionError, definitionFaultText, type FileFault } from "../read/definition-file.ts";
-import { type ComparedDefinitions, compareTexts } from "../source/compare-texts.ts";
+import { type ComparedDefinitions, compareTexts, toolNamesOf } from "../source/compare-texts.ts";
 import { ImportError, type ImportFault } from "./import-fault.ts";
 import { importMcp, type McpImportOptions, type McpListing } from "./import-mcp.ts";
 import { type ImportedToolkit, type ImportOptions, importOpenapi } from "./import-openapi.ts";
 
 /** Options of an import as the caller chooses them. */
-export type ChosenImportOptions = Omit<ImportOptions, "refused">;
+export type ChosenImportOptions = Omit<ImportOptions, "refused" | "accepted">;
 
 /**
  * A toolkit that was made from a source. `digest`: hexadecimal SHA-256 of the source. `comparison`: differences from the accepted
@@ -33,7 +33,7 @@ type MakeToolkit = (refused: ImportOptions["refused"]) => ImportedToolkit;
 /** An OpenAPI document, or the list of an MCP server's tools, with the options of its import. */
 export type SourceToImport =
   | { readonly text: string; readonly options: ChosenImportOptions }
-  | { readonly listing: McpListing; readonly options: Omit<McpImportOptions, "refused"> };
+  | { readonly listing: McpListing; readonly options: Omit<McpImportOptions, "refused" | "accepted"> };
 
 /**
  * A task for the thread that imports. `current`: the accepted definition of the toolkit as JSON text, with which the result is compared;
@@ -43,9 +43,10 @@ export type ImportTask = { readonly source: SourceToImport; readonly current: st
 
 /** Does the task of the thread that imports: converts the document of the task with `importChecked`. */
 export async function runImport({ source, current }: ImportTask): Promise<ImportResult> {
+  const accepted = current === undefined ? undefined : toolNamesOf(current);
   const result = await importChecked((refused) => {
-    if ("listing" in source) return importMcp(source.listing, { ...source.options, refused });
-    return importOpenapi(source.text, { ...source.options, refused });
+    if ("listing" in source) return importMcp(source.listing, { ...source.options, accepted, refused });
+    return importOpenapi(source.text, { ...source.options, accepted, refused });
   });
   if (!("definitionJson" in result)) return result;
   return {

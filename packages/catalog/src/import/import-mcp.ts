@@ -36,7 +36,7 @@ export type McpListing = {
  */
 export type McpImportOptions = Pick<
   ImportOptions,
-  "slug" | "category" | "only" | "except" | "overrides" | "refused"
+  "slug" | "category" | "only" | "except" | "overrides" | "refused" | "accepted"
 > & {
   readonly url: string;
   readonly header: string;
@@ -57,7 +57,7 @@ export function importMcp(listing: McpListing, options: McpImportOptions): Impor
   const made = toolsWithin(offered, { ...options, slug: toolkit.slug });
   return {
     names: {},
-    flagged: [],
+    flagged: made.tools.filter(([, { isFlagged }]) => isFlagged).map(([name]) => name),
     definitionJson: JSON.stringify({
       toolkit,
       tools: Object.fromEntries(made.tools.map(([name, { document }]) => [name, document])),
@@ -72,6 +72,7 @@ export function importMcp(listing: McpListing, options: McpImportOptions): Impor
       leftOut: made.leftOut,
       notes: [
         ...options.refused.map(({ tool, detail }) => ({ tool, kind: "refused", detail: plainText(detail, 300) })),
+        ...made.unused,
         ...made.tools.flatMap(([tool, { notes }]) => notes.map((note) => ({ tool, ...note }))),
       ],
       suggestions: made.tools.flatMap(([tool, { suggested }]) =>
@@ -95,6 +96,7 @@ function readTools(pages: readonly string[]): OfferedTool[] {
 type MadeTools = {
   readonly tools: readonly (readonly [name: string, tool: ImportedTool])[];
   readonly leftOut: readonly LeftOut[];
+  readonly unused: ImportedToolkit["report"]["notes"];
 };
 
 /** Returns the tools that a server offers as tools of svc. If they are too large together, halves the size of each until they fit. */
@@ -104,9 +106,9 @@ function toolsWithin(offered: readonly OfferedTool[], options: McpImportOptions)
     return (options.only.length === 0 || isNamed(options.only)) && !isNamed(options.except);
   });
   const names = namesOf(selected, options.slug);
-  checkOverrides(names, options);
+  const unused = checkOverrides(names, options);
   for (let most = toolBytesMax; most >= 1_000; most /= 2) {
-    const made = makeTools(selected, { ...options, names, bytesMax: most });
+    const made = { ...makeTools(selected, { ...options, names, bytesMax: most }), unused };
     if (Buffer.byteLength(JSON.stringify(made.tools.map(([, { document }]) => document))) <= bytesMax) return made;
   }
   throw tooManyTools(offered.length);
@@ -114,7 +116,7 @@ function toolsWithin(offered: readonly OfferedTool[], options: McpImportOptions)
 
 type MakeOptions = McpImportOptions & { readonly names: readonly string[]; readonly bytesMax: number };
 
-function makeTools(offered: readonly OfferedTool[], options: MakeOptions): MadeTools {
+function makeTools(offered: readonly OfferedTool[], options: MakeOptions): Omit<MadeTools, "unused"> {
   const made = new Map<string, ImportedTool>();
   const leftOut: LeftOut[] = [];
   const patterns = { left: patternsMax, known: new Set<string>() };
@@ -125,7 +127,9 @@ function makeTools(offered: readonly OfferedTool[], options: MakeOptions): MadeT
     const chosen = override?.name || name;
     try {
       if (options.refused.some((refused) => refused.tool === chosen)) throw new LeftOutError("refused");
-      const context = { patterns, override, texts, host: new URL(options.url).host, bytesMax: options.bytesMax };
+      const isKnown = options.accepted?.has(chosen) === true;
+      const host = new URL(options.url).host;
+      const context = { patterns, override, texts, host, bytesMax: options.bytesMax, isKnown };
       made.set(chosen, mcpTool(tool, context));
     } catch (error) {
       const isKnown = error instanceof LeftOutError || error instanceof ExternalReferenceError;

@@ -438,3 +438,59 @@ test("hostile documents end as a report or a refusal", () => {
     slug: "corner_shop",
   });
 });
+
+test("a milder class stays with the operation for which it was chosen, and a name with its operation", () => {
+  const overrides = [{ match: "search_orders", name: "", class: "read", description: "" }];
+  const first = importOpenapi(JSON.stringify(shopDocument()), { ...noOptions, overrides });
+  expect(first.names).toMatchObject({ "POST /orders/search": "search_orders" });
+  const { "/orders/search": _gone, ...paths } = shopDocument().paths;
+  const clearing = { "/orders/all": { delete: { operationId: "searchOrders", summary: "Clear all", responses: {} } } };
+  const document = JSON.stringify({ ...shopDocument(), paths: { ...paths, ...clearing } });
+  const again = (names: ImportOptions["names"]) =>
+    importOpenapi(document, { ...noOptions, overrides, names, accepted: new Set(["search_orders"]) });
+  const moved = again(first.names);
+  // The second time, it is still another operation.
+  for (const { definitionJson, report } of [moved, again(moved.names)]) {
+    expect(JSON.parse(definitionJson).tools.search_orders).toMatchObject({
+      ...{ class: "destructive", request: { method: "DELETE" } },
+    });
+    expect(report.notes).toContainEqual({
+      ...{ tool: "search_orders", kind: "override" },
+      detail: "another operation has the name now, so the class read does not apply",
+    });
+  }
+  const stricter = [{ ...overrides[0], class: "destructive" }] as typeof overrides;
+  const back = importOpenapi(JSON.stringify(shopDocument()), { ...noOptions, overrides: stricter, names: moved.names });
+  expect(JSON.parse(back.definitionJson).tools.search_orders.class).toBe("destructive");
+});
+
+test("an override that matches no tool is refused at an import, and noted if the document is read again", () => {
+  const overrides = [{ match: "gone_tool", name: "", class: "read", description: "" }];
+  expect(refusalOf(shopDocument(), { overrides })).toContain("OVERRIDE_UNKNOWN");
+  const { report } = importOpenapi(JSON.stringify(shopDocument()), { ...noOptions, overrides, accepted: new Set() });
+  expect(report.notes).toContainEqual({
+    ...{ tool: "", kind: "override", detail: 'the override "gone_tool" matches no tool any more' },
+  });
+});
+
+test("names are kept for tools that exist, and for choices of a person", () => {
+  const names = { "GET /old": "old_tool", "GET /waits": "waiting_tool", "GET /chosen": "chosen_tool" };
+  const overrides = [{ match: "chosen_tool", name: "", class: "read", description: "" }];
+  const made = importOpenapi(JSON.stringify(shopDocument()), {
+    ...{ ...noOptions, names, overrides, accepted: new Set(["waiting_tool"]) },
+  });
+  expect(made.names).toMatchObject({ "GET /waits": "waiting_tool", "GET /chosen": "chosen_tool" });
+  expect(made.names).not.toHaveProperty("GET /old");
+});
+
+test("the stored names stay small, however long the paths of a document are", () => {
+  const long = `/orders/${"x".repeat(1_900)}`;
+  const operation = { operationId: "getLong", summary: "Get what is at a very long path", responses: {} };
+  const document = { ...shopDocument(), paths: { [long]: { get: operation }, [`${long}y`]: { get: operation } } };
+  const { names } = importOpenapi(JSON.stringify(document), noOptions);
+  expect(Object.values(names)).toEqual([expect.stringMatching(/^get_long_x/), expect.stringMatching(/^get_long_x/)]);
+  expect(JSON.stringify(names).length).toBeLessThan(300);
+  const { [long]: _gone, ...paths } = document.paths;
+  const again = importOpenapi(JSON.stringify({ ...document, paths }), { ...noOptions, names, accepted: new Set() });
+  expect(Object.keys(JSON.parse(again.definitionJson).tools)).toEqual([Object.values(names)[1]]);
+});

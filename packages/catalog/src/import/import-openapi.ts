@@ -3,8 +3,9 @@ import { isSlug } from "../check/known-names.ts";
 import { toolkitLimits } from "../private/toolkit-limits.ts";
 import { type AccessClass, type ActionDocument, accessClasses, type ToolkitDocument } from "../read/documents.ts";
 import { authOf } from "./auth.ts";
+import { classOf } from "./classes.ts";
 import { ImportError, LeftOutError } from "./import-fault.ts";
-import { type ImportedTool, type OperationContext, type ToolOverride, toolOf } from "./operation.ts";
+import { chosenClass, type ImportedTool, type OperationContext, type ToolOverride, toolOf } from "./operation.ts";
 import { type DocumentNode, ExternalReferenceError, type OpenapiDocument, readDocument } from "./read.ts";
 import { objectOf } from "./schema.ts";
 import { type LeftOut, type Operation, selectOperations } from "./select.ts";
@@ -33,6 +34,11 @@ export type ImportOptions = {
    * not yet applied to them.
    */
   readonly names: Readonly<Record<string, string>>;
+  /**
+   * Tools of the accepted definition, if a source is read again; undefined for a new toolkit. An override that matches no tool any more is
+   * then only a note of the report.
+   */
+  readonly accepted?: ReadonlySet<string> | undefined;
   /**
    * Tools that an earlier attempt of the same import made, and that break a rule for toolkit definitions. The next attempt leaves them out.
    * `detail`: the broken rule.
@@ -92,7 +98,7 @@ export function importOpenapi(text: string, options: ImportOptions): ImportedToo
   });
   return {
     definitionJson,
-    names: { ...withoutTaken(options.names, tools.names), ...tools.names },
+    names: keptNames(options, tools),
     flagged: tools.made.filter(([, { isFlagged }]) => isFlagged).map(([name]) => name),
     report: {
       title: safeText(infoOf(document)["title"], 200) ?? toolkit.name,
@@ -106,6 +112,7 @@ export function importOpenapi(text: string, options: ImportOptions): ImportedToo
         ...flagged.map((field) => ({ tool: "", kind: "flagged", detail: `${field} is left out` })),
         ...remarks.map((detail) => ({ tool: "", kind: "auth", detail: plainText(detail, 200) })),
         ...options.refused.map(({ tool, detail }) => ({ tool, kind: "refused", detail: plainText(detail, 300) })),
+        ...tools.unused,
         ...tools.made.flatMap(([tool, { notes }]) => notes.map((note) => ({ tool, ...note }))),
       ],
       suggestions: tools.made.flatMap(([tool, { suggested }]) =>
@@ -115,16 +122,22 @@ export function importOpenapi(text: string, options: ImportOptions): ImportedToo
   };
 }
 
-type ToolsOptions = Pick<ImportOptions, "overrides" | "refused" | "names">;
+type ToolsOptions = Pick<ImportOptions, "overrides" | "refused" | "names" | "accepted">;
 type MadeTools = {
   readonly made: readonly (readonly [name: string, tool: ImportedTool])[];
   readonly leftOut: readonly LeftOut[];
   readonly names: ImportOptions["names"];
+  /** Notes about overrides that match no tool any more. */
+  readonly unused: ImportedReport["notes"];
 };
 
-/** Returns the method and the path of an operation, such as `GET /pets`. */
+/** Maximum characters of a path in `keyOf`. It bounds the names that are stored with the source of a toolkit. */
+const keyPathMax = 300;
+
+/** Returns the method and the path of an operation, such as `GET /pets`. Of a very long path, it has the digest instead. */
 function keyOf({ method, path }: Operation): string {
-  return `${method} ${path}`;
+  if (path.length <= keyPathMax) return `${method} ${path}`;
+  return `${method} sha256:${createHash("sha256").update(path).digest("hex")}`;
 }
 
 /**
@@ -137,10 +150,11 @@ function toolsWithin(
   options: ToolsOptions,
 ): MadeTools {
   const names = namesOf(operations, options.names);
-  checkOverrides(names, options);
+  const unused = checkOverrides(names, options);
   for (let most = toolBytesMax; most >= 1_000; most /= 2) {
     const patterns = { left: patternsMax, known: new Set<string>() };
-    const tools = makeTools({ ...context, patterns, bytesMax: most }, operations, { ...options, chosenNames: names });
+    const made = makeTools({ ...context, patterns, bytesMax: most }, operations, { ...options, chosenNames: names });
+    const tools = { ...made, unused };
     if (tools.made.length === 0)
       throw new ImportError(
         "OPENAPI_NOTHING_SELECTED",
@@ -160,19 +174,26 @@ function makeTools(
   context: OperationContext,
   operations: readonly Operation[],
   options: ToolsOptions & { readonly chosenNames: readonly string[] },
-): MadeTools {
+): Omit<MadeTools, "unused"> {
   const made = new Map<string, ImportedTool>();
   const names: Record<string, string> = {};
   const leftOut: LeftOut[] = [];
+  const earlier = new Set(Object.values(options.names));
   for (const [index, operation] of operations.entries()) {
     const name = options.chosenNames[index] ?? "";
-    const override = overrideOf(name, options.overrides);
+    const isMoved = earlier.has(name) && !Object.hasOwn(options.names, keyOf(operation));
+    const given = overrideOf(name, options.overrides);
+    const override = isMoved ? withoutMilderClass(given, operation) : given;
     try {
       const chosen = override?.name || name;
       if (hasOwnServer(operation)) throw new LeftOutError("other_server");
       if (options.refused.some(({ tool }) => tool === chosen)) throw new LeftOutError("refused");
-      made.set(chosen, toolOf(context, operation, override));
-      names[keyOf(operation)] = name;
+      const tool = toolOf(context, operation, override);
+      const detail = `another operation has the name now, so the class ${given?.class} does not apply`;
+      const notes = override === given ? tool.notes : [...tool.notes, { kind: "override", detail }];
+      made.set(chosen, { ...tool, notes });
+      // The name stays that of the earlier operation, so that the choice for it does not apply at the next refresh either.
+      if (!isMoved) names[keyOf(operation)] = name;
     } catch (error) {
       const reason =
         error instanceof ExternalReferenceError
@@ -181,7 +202,7 @@ function makeTools(
             ? error.message
             : undefined;
       if (reason === undefined) throw error;
-      leftOut.push({ operation: keyOf(operation), reason });
+      leftOut.push({ operation: `${operation.method} ${operation.path}`, reason });
     }
   }
   return { made: withDistinctTexts(made), leftOut, names };
@@ -235,10 +256,30 @@ function namesOf(operations: readonly Operation[], known: ImportOptions["names"]
   });
 }
 
-/** Returns the names of an earlier import, without those that other operations have now. */
-function withoutTaken(earlier: ImportOptions["names"], now: ImportOptions["names"]): ImportOptions["names"] {
-  const taken = new Set(Object.values(now));
-  return Object.fromEntries(Object.entries(earlier).filter(([, name]) => !taken.has(name)));
+/**
+ * Returns the choice for a tool without its class, if the class is milder than that of the operation. A person chose it for the operation
+ * that had the tool's name before.
+ */
+function withoutMilderClass(override: ToolOverride | undefined, operation: Operation): ToolOverride | undefined {
+  const chosen = chosenClass(override);
+  if (override === undefined || chosen === undefined) return override;
+  const { node, method, path } = operation;
+  const access = classOf({ method, path, id: textOf(node["operationId"]) });
+  return accessClasses.indexOf(chosen) < accessClasses.indexOf(access) ? { ...override, class: "" } : override;
+}
+
+/**
+ * Returns the names of the operations, now and of earlier imports. A name of an earlier import is kept only if no other operation has it
+ * now, and if the accepted or the new definition has the tool. A name for which a person made a choice is kept too, so that the choice
+ * never applies to another operation.
+ */
+function keptNames({ names: earlier, accepted, overrides }: ToolsOptions, now: MadeTools): ImportOptions["names"] {
+  const taken = new Set(Object.values(now.names));
+  const tools = new Set([...(accepted ?? []), ...now.made.map(([name]) => name)]);
+  const chosen = new Set(overrides.map(({ match }) => match));
+  const isKept = (name: string) => chosen.has(name) || tools.has(overrideOf(name, overrides)?.name || name);
+  const kept = Object.entries(earlier).filter(([, name]) => !taken.has(name) && isKept(name));
+  return { ...Object.fromEntries(kept), ...now.names };
 }
 
 /** Returns a name with at most `most` characters (default: the maximum for tools), cut at the end of a word if possible. */
@@ -255,15 +296,23 @@ export function overrideOf(name: string, overrides: readonly ImportOverride[]): 
     : { name: last("name"), class: last("class"), description: last("description") };
 }
 
-/** Throws ImportError if an override matches no tool, has an unknown class, or if two tools would have the same name. */
+/**
+ * Throws ImportError if an override matches no tool, has an unknown class, or if two tools would have the same name. If the source is read
+ * again, returns a note for each override that matches no tool any more.
+ */
 export function checkOverrides(
   names: readonly string[],
-  { overrides }: { readonly overrides: readonly ImportOverride[] },
-): void {
+  { overrides, accepted }: Pick<ImportOptions, "overrides" | "accepted">,
+): ImportedReport["notes"] {
+  const unused: ImportedReport["notes"][number][] = [];
   for (const [index, { match, class: access, name }] of overrides.entries()) {
     const matching = names.filter(globOf(match));
     const shown = JSON.stringify(match.slice(0, 100));
     const field = `overrides[${index}]`;
+    if (matching.length === 0 && accepted !== undefined) {
+      unused.push({ tool: "", kind: "override", detail: `the override ${shown} matches no tool any more` });
+      continue;
+    }
     if (matching.length === 0) {
       const advice = `Tools are named such as ${names.slice(0, 5).join(", ")}.`;
       throw new ImportError("OVERRIDE_UNKNOWN", `the override ${shown} matches no tool`, advice, `${field}.match`);
@@ -278,6 +327,7 @@ export function checkOverrides(
       throw new ImportError("SOURCE_INVALID", problem, "Give each tool a name of its own.", `${field}.name`);
     }
   }
+  return unused;
 }
 
 /** Returns the number of tools of each access class. */

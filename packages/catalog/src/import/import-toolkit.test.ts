@@ -62,6 +62,11 @@ test.each([
   ["a redirect to another host", { openapi: { url: `${url}/moved` } }, [14, "SOURCE_UNREACHABLE", "openapi.url"]],
   ["no document", { openapi: { document: "[]" } }, [3, "OPENAPI_UNREADABLE", "openapi"]],
   [
+    "more options than are stored",
+    { openapi: { document: "{}" }, overrides: [{ match: "a", description: "\u20ac".repeat(90_000) }] },
+    [3, "SOURCE_INVALID", "overrides"],
+  ],
+  [
     "no server",
     { openapi: { document: JSON.stringify({ ...shopDocument(), servers: [] }) } },
     [3, "BASE_URL_NEEDED", "openapi.server"],

@@ -71,7 +71,7 @@ export type ImporterOptions = {
 type DocumentSource = Omit<ChosenImportOptions, "documentUrl"> & { readonly url: string; readonly document: string };
 
 /** An MCP server to import, with the options of the import. */
-type McpSource = Omit<McpImportOptions, "refused" | "oauth"> & { readonly isTrial?: boolean | undefined };
+type McpSource = Omit<McpImportOptions, "refused" | "accepted" | "oauth"> & { readonly isTrial?: boolean | undefined };
 
 /** Source of an import: an OpenAPI document, or an MCP server. */
 export type ImportSource = ({ readonly kind: "openapi" } & DocumentSource) | ({ readonly kind: "mcp" } & McpSource);

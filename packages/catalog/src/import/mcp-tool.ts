@@ -14,7 +14,8 @@ const [descriptionMin, descriptionMax] = [40, 800];
 
 /**
  * Limits and choices for the conversion of one tool. `override`: a person's own choice for the tool. `host`: host of the MCP server. `texts`:
- * the descriptions of the tools that were converted before. `bytesMax`: maximum size of the tool as JSON, in bytes.
+ * the descriptions of the tools that were converted before. `bytesMax`: maximum size of the tool as JSON, in bytes. `isKnown`: true for a
+ * tool of the accepted definition, so that a suspicious text does not leave it out.
  */
 type McpToolOptions = {
   readonly bytesMax: number;
@@ -22,6 +23,7 @@ type McpToolOptions = {
   readonly override: ToolOverride | undefined;
   readonly host: string;
   readonly texts: Set<string>;
+  readonly isKnown: boolean;
 };
 
 /**
@@ -39,7 +41,10 @@ export function mcpTool(tool: OfferedTool, options: McpToolOptions): ImportedToo
   return fittingTool(options.bytesMax, (schemas) => convert(tool, { ...options, ...schemas, description, digest }));
 }
 
-type ConvertOptions = McpToolOptions & ToolSchemaLimits & { readonly description: string; readonly digest: string };
+type ConvertOptions = McpToolOptions &
+  ToolSchemaLimits & { readonly description: Description; readonly digest: string };
+/** Description of a tool. `isFlagged`: true if it gives orders to its reader, and no person wrote it. */
+type Description = { readonly text: string; readonly isFlagged: boolean };
 
 function convert({ name, node }: OfferedTool, options: ConvertOptions): ImportedTool {
   const { patterns, override, description, digest } = options;
@@ -54,7 +59,7 @@ function convert({ name, node }: OfferedTool, options: ConvertOptions): Imported
   const document: ActionDocument = {
     kind: "action",
     class: access,
-    description,
+    description: description.text,
     input: taken.input,
     output: outputOf(node["outputSchema"], { limits: options.output, patterns, onCut }),
     mcp: { tool: name, digest, ...(taken.isWhole && { argument: "arguments" }) },
@@ -62,7 +67,7 @@ function convert({ name, node }: OfferedTool, options: ConvertOptions): Imported
   const cut = [...cuts].map(([reason, count]) => `${reason} ${count}`).join(", ");
   return {
     document,
-    isFlagged: false,
+    isFlagged: description.isFlagged,
     suggested: said === undefined && chosenClass(override) === undefined ? milderClass(name) : undefined,
     notes: [
       { kind: "says", detail: said === undefined ? "nothing" : `${saidWords[said]}` },
@@ -155,19 +160,21 @@ function outputOf(schema: unknown, conversion: Pick<SchemaConversion, "limits" |
 
 /**
  * Returns the description of a tool for models. It ends with the name of the server's host, because the text is not svc's own. Throws
- * LeftOutError if the text gives orders to its reader and no person wrote another.
+ * LeftOutError if the text of a new tool gives orders to its reader and no person wrote another.
  */
-function descriptionOf(name: string, node: DocumentNode, { override, host, texts }: McpToolOptions): string {
+function descriptionOf(name: string, node: DocumentNode, options: McpToolOptions): Description {
+  const { override, host, texts, isKnown: isAccepted } = options;
   const own = plainText(override?.description ?? "", descriptionMax);
-  const [text, title, plainName] = [node["description"], node["title"], name].map((given) => safeText(given, 10_000));
-  if (own === "" && (text === undefined || title === undefined || plainName === undefined))
-    throw new LeftOutError("flagged");
+  const given = [node["description"], node["title"], name];
+  const isFlagged = own === "" && given.some((part) => safeText(part, 10_000) === undefined);
+  if (isFlagged && !isAccepted) throw new LeftOutError("flagged");
+  const [text, title] = given.map((part) => plainText(part, 10_000));
   const said = own || text || title || wordsOf(name).join(" ");
   const from = ` (from ${host})`;
   const plain = `${plainText(said, descriptionMax - from.length)}${from}`;
   const isKnown = texts.has(plain.toLowerCase());
   texts.add(plain.toLowerCase());
-  if (!isKnown && plain.length >= descriptionMin) return plain;
+  if (!isKnown && plain.length >= descriptionMin) return { text: plain, isFlagged };
   const more = ` (${plainText(name, 200)}, a tool of the MCP server at ${host})`;
-  return `${plainText(said, descriptionMax - more.length)}${more}`;
+  return { text: `${plainText(said, descriptionMax - more.length)}${more}`, isFlagged };
 }

@@ -55,6 +55,11 @@ export async function mergeChecked({ current, next, digest, ...accepted }: Merge
   return { definitionJson, rest: compareTexts(definitionJson, next, accepted.flagged) };
 }
 
+/** Returns the names of the tools in a definition that is JSON text. */
+export function toolNamesOf(definitionJson: string): ReadonlySet<string> {
+  return new Set(Object.keys(parse(definitionJson).tools));
+}
+
 function digestOf(current: string, next: string): string {
   return createHash("sha256").update(current).update("\n").update(next).digest("hex");
 }

@@ -245,6 +245,33 @@ test("overrides and names of tools survive when the document is read again", asy
   expect((await client.getToolkitSource({ slug })).source?.overrides).toMatchObject(overrides);
 });
 
+test("an operation that takes the name of another does not get its class, and an override without a tool is noted", async () => {
+  const overrides = [
+    { match: "search_orders", class: "read" },
+    { match: "delete_order", class: "destructive" },
+  ];
+  await client.importToolkit({ openapi: { url }, slug, replace: true, overrides });
+  const document = newerDocument();
+  const { "/orders/search": _search, ...paths } = document.paths;
+  const clearing = { delete: { operationId: "searchOrders", summary: "Clear all orders", responses: {} } };
+  served = { ...document, paths: { ...paths, "/orders/all": clearing } };
+  for (const _time of [1, 2]) {
+    const { changes, report } = await client.refreshToolkit({ slug });
+    const parts = changes?.altered.filter(({ tool, breaking }) => tool === "search_orders" && breaking) ?? [];
+    expect(parts.map(({ field, after }) => [field, after])).toEqual(
+      expect.arrayContaining([
+        ["class", "destructive"],
+        ["request.method", "DELETE"],
+        ["request.path", "/orders/all"],
+      ]),
+    );
+    expect(report?.notes.filter(({ kind }) => kind === "override")).toMatchObject([
+      { tool: "", detail: 'the override "delete_order" matches no tool any more' },
+      { tool: "search_orders" },
+    ]);
+  }
+});
+
 test("of two approvers at once on two nodes, one accepts and the other is refused", async () => {
   const { digest = "" } = (await refresh(newerDocument())) ?? {};
   const both = await Promise.all(

@@ -25,3 +25,14 @@ test("one of four alternatives counts half as much as a fixed word", () => {
 test("example names in a phrase are not words of it", () => {
   expect([...countSaid(["Ring for Ana (at|in) Berlin"]).keys()]).toEqual(["ring"]);
 });
+
+test.each([
+  ["(lösche|verschiebe) den Termin (am Freitag|)", ["delet", "move", "appoint", "freitag"]],
+  ["leg (bitte|) einen Termin (im Kalender|) an", ["creat", "appoint", "calendar"]],
+  ["(enlève|supprime) l'équipe du (planning|calendrier)", ["remov", "delet", "team", "calendar"]],
+  ["Kaffeekränzchen (eintragen|verschieben)", ["kaffeekranzchen", "add", "move"]],
+  ["borra la (reunión|cita) del Kwibbel", ["delet", "meet", "appoint", "kwibbel"]],
+])("reads a phrase in another language as a query in it is read: %s", (phrase, terms) => {
+  expect(new Set(phrasesWith([], [phrase])[0]?.places.keys())).toEqual(new Set(terms));
+  expect(new Set(countSaid([phrase]).keys())).toEqual(new Set(terms));
+});

@@ -1,5 +1,10 @@
 import type { ToolDefinition, Toolkit } from "@svc/catalog";
+import { translatorOf } from "./translate.ts";
 import { termsOf } from "./words.ts";
+
+/** Word that replaces a choice in an example phrase while the other words are translated. */
+const choiceMark = "qx";
+const markedChoice = new RegExp(`\\b${choiceMark}(\\d+)\\b`);
 
 /** An example request for a tool, as the search index stores it: its words, and alternatives to some of them. */
 export type Phrase = {
@@ -60,9 +65,18 @@ export function withoutNames(text: string): string {
   return text.replaceAll(/(?<=\S\s+|[(|])\p{Lu}\p{Ll}+(?:'s)?/gu, " ");
 }
 
-/** Returns the texts at each position of an example phrase: one text, or its alternatives. */
+/**
+ * Returns the texts at each position of an example phrase: one text, or its alternatives. A phrase in another language is translated into
+ * English, as queries are. Its names are kept, because German nouns begin with a capital letter too.
+ */
 function placesOf(saying: string): string[][] {
-  return withoutNames(saying)
-    .split(/\(([^()]*)\)/)
-    .map((part, index) => (index % 2 === 0 ? [part] : part.split("|")));
+  const translated = translatorOf(saying);
+  const parts = (translated === undefined ? withoutNames(saying) : saying).split(/\(([^()]*)\)/);
+  const choicesAt = (at: number) => parts[at]?.split("|") ?? [];
+  if (translated === undefined) return parts.map((part, at) => (at % 2 === 0 ? [part] : choicesAt(at)));
+  // The fixed words are translated together, because a verb may have two parts, as the German `leg … an`. A mark replaces each choice.
+  const marked = parts.map((part, at) => (at % 2 === 0 ? part : ` ${choiceMark}${at} `)).join("");
+  return translated(marked)
+    .split(markedChoice)
+    .map((part, at) => (at % 2 === 0 ? [part] : choicesAt(Number(part)).map(translated)));
 }

@@ -3,7 +3,7 @@ import { collectIdioms, readIdioms } from "./idioms.ts";
 import { readMarks, readSpoken, saidWord } from "./marks.ts";
 import { correctWord, isEnglish } from "./spelling.ts";
 import { formMark } from "./tool-terms.ts";
-import { translate } from "./translate.ts";
+import { foreignWordsOf, translate } from "./translate.ts";
 import vocabulary from "./vocabulary.json" with { type: "json" };
 import { isTelling, readPhrases, readWords, termOf, wordsOf } from "./words.ts";
 
@@ -77,8 +77,6 @@ const retiming = new RegExp(
 );
 /** Pattern for a comparison sign before a value, as in `size > 20`. */
 const comparing = /(?<=\p{L}{3})\s(?:[=<>]|[=<>!]=)\s(?=["'\p{L}\p{N}])/gu;
-/** Pattern for a French article or pronoun before a vowel, as in `l'équipe`. */
-const elision = /(?<!\p{L})(l|d|j|n|s|m|t|c|qu)['’](?=\p{L})/giu;
 const fillers: ReadonlySet<string> = new Set(vocabulary.fillers);
 const qualifiers: ReadonlySet<string> = new Set(vocabulary.qualifiers);
 
@@ -92,7 +90,7 @@ export function readQuery(text: string, isHeld: (term: string) => boolean): Sear
   const { request, data, hasText } = partText(plain, marks.hasChannel || marks.hasPerson);
   const names = namesIn(request);
   const isKnown = (word: string) => names.has(word) || isEnglish(word) || isHeld(termOf(word));
-  const { words: written, unknown, isTranslated } = translate(wordsOf(request.replaceAll(elision, "$1 ")));
+  const { words: written, unknown, isTranslated } = translate(foreignWordsOf(request));
   const corrected = written.map((word) => (isKnown(word) || unknown.has(word) ? word : (correctWord(word) ?? word)));
   const meant = readIdioms(corrected, idioms, (word) => [termOf(word)]);
   const isNamed = (word: string) => isHeld(formMark + word) || isHeld(formMark + termOf(word));

@@ -31,13 +31,6 @@ export function isEnglish(word: string): boolean {
   return times.has(word) || englishWords.functional.has(word) || englishWords.telling.has(termOf(word));
 }
 
-/**
- * Returns the words of a text in a plain form, to compare them with words of languages other than English. For example, `ß` becomes `ss`.
- */
-export function plainWords(text: string): string[] {
-  return wordsOf(text.replaceAll("ß", "ss"));
-}
-
 const spellings = SearchableMap.from(englishWords.all.map((word) => [word, true] as const));
 /**
  * Known words by their consonants (for example `grp` for `group`), to recognize words without vowels. If several words have the same

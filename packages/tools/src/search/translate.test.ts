@@ -19,6 +19,8 @@ test.each([
   ["Kundendaten löschen", "customer data delete"],
   ["crear una tarea nueva en el tablero", "create the task new in the board"],
   ["quel est le solde du compte", "which is the balance of account"],
+  ["trage das Kaffeekraenzchen ein", "add the kaffeekranzchen"],
+  ["trage das Kaffeekränzchen ein", "add the kaffeekranzchen"],
 ])("reads what is German, Spanish or French as English: %s", (text, english) => {
   expect(translate(wordsOf(text)).words.join(" ")).toBe(english);
 });

@@ -2,8 +2,8 @@ import SearchableMap from "minisearch/SearchableMap";
 import { isTime } from "./data-words.ts";
 import { collectIdioms, type Idioms, type ReadWord, readIdioms } from "./idioms.ts";
 import languages from "./languages.json" with { type: "json" };
-import { englishWords, isEnglish, plainWords } from "./spelling.ts";
-import { termOf } from "./words.ts";
+import { englishWords, isEnglish } from "./spelling.ts";
+import { termOf, wordsOf } from "./words.ts";
 
 /** Vocabulary of a language other than English: each word with its English meaning. */
 type Language = {
@@ -25,6 +25,8 @@ type Language = {
   readonly particles: ReadonlySet<string>;
   /** Pattern for `ge` or `zu` in a German verb, as in `angelegt` or `anzulegen`. Undefined for other languages. */
   readonly inserted: RegExp | undefined;
+  /** Cache of the meanings of single words (see `wordMeaning`); null for a word without a meaning. */
+  readonly meanings: Map<string, string | null>;
 };
 
 /** A query in English. Words that could not be translated are unchanged. */
@@ -37,19 +39,20 @@ export type TranslatedQuery = {
 };
 
 const known: readonly Language[] = Object.values(languages).map((language) => {
-  const particles = plainWords(language.particles);
+  const particles = wordsOf(language.particles);
   return {
     functionWords: invert(language.function),
     stems: invert(language.words),
     spellings: SearchableMap.from(invert(language.words)),
     idioms: collectIdioms(language.idioms, (idiom) =>
-      idiom.split(" ").flatMap((part) => (part === "*" ? part : plainWords(part))),
+      idiom.split(" ").flatMap((part) => (part === "*" ? part : wordsOf(part))),
     ),
-    endings: new Set(["", ...plainWords(language.endings)]),
-    plurals: new Set(plainWords(language.plurals)),
+    endings: new Set(["", ...wordsOf(language.endings)]),
+    plurals: new Set(wordsOf(language.plurals)),
     joints: language.joints === "" ? [] : ["", ...language.joints.split(" ")],
     particles: new Set(particles),
     inserted: particles.length === 0 ? undefined : new RegExp(`^(${particles.join("|")}|)(?:ge|zu)(?=\\p{L}{3})`, "u"),
+    meanings: new Map(),
   };
 });
 
@@ -75,24 +78,47 @@ const wordMax = 40;
 /** Minimum number of letters of a word that is corrected. `spelledWordsMax`: maximum number of words of a query that are corrected. */
 const spelledMin = 5;
 const spelledWordsMax = 6;
+/** Maximum number of words whose meanings are cached, for each language. */
+const meaningsKeptMax = 20_000;
+/** Pattern for a French article or pronoun before a vowel, as in `l'équipe`. */
+const elision = /(?<!\p{L})(l|d|j|n|s|m|t|c|qu)['’](?=\p{L})/giu;
+
+/** Returns the plain words of a text that may be in a language other than English. `l'équipe` gives the two words `l` and `equipe`. */
+export function foreignWordsOf(text: string): string[] {
+  return wordsOf(text.replaceAll(elision, "$1 "));
+}
 
 /** Returns the words of a query in English if they are German, Spanish or French. Unknown words stay unchanged. */
 export function translate(words: readonly string[]): TranslatedQuery {
-  const plain = words.map((word) => plainWords(word)[0] ?? word);
-  const scores = known.map((language) => likenessTo(language, plain));
+  const language = languageOf(words);
+  return language === undefined ? { words, unknown: new Set(), isTranslated: false } : translateFrom(language, words);
+}
+
+/**
+ * Returns a function that translates parts of an example phrase into English. Undefined if the phrase is in English. It reads words as
+ * `translate` reads those of a query, so that a query in the same words matches the phrase.
+ */
+export function translatorOf(phrase: string): ((part: string) => string) | undefined {
+  const language = languageOf(foreignWordsOf(phrase));
+  if (language === undefined) return undefined;
+  return (part) => translateFrom(language, foreignWordsOf(part)).words.join(" ");
+}
+
+/** Returns the language of a text; undefined if it is English or unknown. */
+function languageOf(words: readonly string[]): Language | undefined {
+  const scores = known.map((language) => likenessTo(language, words));
   const best = Math.max(...scores);
-  const [first = ""] = plain;
+  const [first = ""] = words;
   const commanding =
     words.length <= commandMax && !isEnglish(first)
       ? known.find((tried, at) => scores[at] === best && wordMeaning(tried, first) !== undefined)
       : undefined;
   const language = commanding ?? known[scores.indexOf(best)];
-  const isForeign = language !== undefined && (commanding !== undefined || best > likenessToEnglish(words));
-  return isForeign ? translateFrom(language, plain) : { words, unknown: new Set(), isTranslated: false };
+  return commanding !== undefined || best > likenessToEnglish(words) ? language : undefined;
 }
 
-function translateFrom(language: Language, plain: readonly string[]): TranslatedQuery {
-  const words = readIdioms(plain, language.idioms, (word) => formsOf(language, word));
+function translateFrom(language: Language, foreign: readonly string[]): TranslatedQuery {
+  const words = readIdioms(foreign, language.idioms, (word) => formsOf(language, word));
   const verbs = partedVerbs(language, words);
   const unknown = new Set<string>();
   let isPlural = false;
@@ -106,12 +132,21 @@ function translateFrom(language: Language, plain: readonly string[]): Translated
     const exact = between ?? (isTime(word) ? stemMeaning(language, word) : wordMeaning(language, word));
     const isTried = exact === undefined && !isTime(word) && !isEnglish(word) && spelledWords++ < spelledWordsMax;
     const meaning = isTried ? spelledMeaning(language, word) : exact;
-    if (meaning === undefined && !isTime(word)) unknown.add(word);
-    if (meaning === undefined) return [word];
+    if (meaning === undefined && isTime(word)) return [word];
+    if (meaning === undefined) {
+      const written = isEnglish(word) ? word : withoutUmlauts(language, word);
+      unknown.add(written);
+      return [written];
+    }
     const meanings = meaning.split(" ");
     return isPlural && between === undefined ? meanings.map(pluralOf) : meanings;
   });
   return { words: translated, unknown, isTranslated: true };
+}
+
+/** Returns a German word in one form for both ways to type an umlaut: `loeschung` and `löschung` both become `loschung`. */
+function withoutUmlauts({ joints }: Language, word: string): string {
+  return joints.length === 0 ? word : word.replaceAll(/(?<![aeq])([aou])e(?=\p{L})/gu, "$1");
 }
 
 function pluralOf(word: string): string {
@@ -140,7 +175,16 @@ function partedVerbs(language: Language, words: readonly ReadWord[]): ReadonlyMa
   return found;
 }
 
+/** Returns the English meaning of a word in any form, also of a compound word. Undefined if the language does not have the word. */
 function wordMeaning(language: Language, word: string): string | undefined {
+  const known = language.meanings.get(word);
+  if (known !== undefined) return known ?? undefined;
+  const found = readMeaning(language, word);
+  if (word.length <= wordMax && language.meanings.size < meaningsKeptMax) language.meanings.set(word, found ?? null);
+  return found;
+}
+
+function readMeaning(language: Language, word: string): string | undefined {
   const plain = word.replaceAll(/([aou])e/g, "$1");
   const bare = language.inserted === undefined ? word : word.replace(language.inserted, "$1");
   return (
@@ -218,7 +262,7 @@ function likenessToEnglish(words: readonly string[]): number {
 function invert(words: Readonly<Record<string, string>>): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   for (const [meaning, foreign] of Object.entries(words)) {
-    for (const word of plainWords(foreign)) if (!found.has(word)) found.set(word, meaning);
+    for (const word of wordsOf(foreign)) if (!found.has(word)) found.set(word, meaning);
   }
   return found;
 }

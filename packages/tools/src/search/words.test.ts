@@ -7,7 +7,8 @@ test.each([
   ["PDFReader", ["pdf", "reader"]],
   ["list_next_items", ["list", "next", "items"]],
   ["Don't archive it – café №5!", ["dont", "archive", "it", "cafe", "no5"]],
-  ["Größe 東京", ["große", "東京"]],
+  ["Größe 東京", ["grosse", "東京"]],
+  ["STRAẞE nœud Øre", ["strasse", "noeud", "ore"]],
   ["🔥 (.*)", []],
 ])("takes the plain words of %s", (text, words) => {
   expect(wordsOf(text)).toEqual(words);

@@ -22,12 +22,39 @@ const stems = new Map<string, string>();
  */
 const stemsKeptMax = 50_000;
 
-/** Returns the plain words of a text: in lower case, without accents and signs. `PDFReader` gives two words; `don't` gives `dont`. */
+/** Letters without a decomposition in Unicode, and the letters that people type instead, such as `ss` for `ß`. */
+const plainLetters: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    ß: "ss",
+    ẞ: "SS",
+    œ: "oe",
+    Œ: "OE",
+    æ: "ae",
+    Æ: "AE",
+    ø: "o",
+    Ø: "O",
+    ł: "l",
+    Ł: "L",
+    đ: "d",
+    Đ: "D",
+  }),
+);
+const letterOfItsOwn = new RegExp(`[${[...plainLetters.keys()].join("")}]`, "gu");
+
+/**
+ * Returns the plain words of a text: in lower case, without accents and signs. `PDFReader` gives two words; `don't` gives `dont`; `Größe`
+ * gives `grosse`.
+ */
 export function wordsOf(text: string): string[] {
-  const plain = isAscii.test(text) ? text : text.normalize("NFKD").replace(/\p{M}+/gu, "");
+  const plain = isAscii.test(text) ? text : withPlainLetters(text);
   const joined = plain.replace(/(\p{L})['’](?=\p{L})/gu, "$1");
   const parted = joined.replace(/(\p{Ll}|\p{N})(?=\p{Lu})|(\p{Lu})(?=\p{Lu}\p{Ll})/gu, "$1$2 ");
   return parted.toLowerCase().match(isAscii.test(parted) ? /[a-z0-9]+/g : /[\p{L}\p{N}]+/gu) ?? [];
+}
+
+function withPlainLetters(text: string): string {
+  const bare = text.normalize("NFKD").replace(/\p{M}+/gu, "");
+  return bare.replace(letterOfItsOwn, (letter) => plainLetters.get(letter) ?? letter);
 }
 
 /** Returns all words of a text in order. A phrase such as `get rid of` is replaced by its meaning, such as `delete`. */

@@ -159,8 +159,8 @@ test("a running job finishes with the tools that it started with, and the next o
   expect(read.changes, JSON.stringify(read)).toMatchObject({
     gone: [],
     altered: [
-      { tool: "search_orders", field: "description" },
       { tool: "search_orders", field: "request.path", before: "/orders/search", after: "/orders/place" },
+      { tool: "search_orders", field: "description" },
     ],
   });
   const accepted = await server.call(`${catalog}/AcceptToolkitChanges`, {
@@ -168,6 +168,8 @@ test("a running job finishes with the tools that it started with, and the next o
     digest: read.changes.digest,
   });
   expect(accepted.json, JSON.stringify(accepted.json)).toMatchObject({ toolkit: { changesWaiting: 0 } });
+  const { events } = (await server.admin("ListAuditEvents", { action: "CatalogService.AcceptToolkitChanges" })).json;
+  expect(events).toMatchObject([{ subject: `pinned ${read.changes.digest}`, outcome: "ok" }]);
   answerFirst();
   const statusOf = async () => (await server.call(`${jobs}/GetJob`, { id: started.job.id })).json.job.status;
   await until(async () => (await statusOf()) === "JOB_STATUS_SUCCEEDED", "the job");

@@ -2088,7 +2088,8 @@ export type AuditEvent = Message<"svc.v1.AuditEvent"> & {
   action: string;
 
   /**
-   * Subject of the action: an id, a slug, or the name of a secret or a limit. Empty if the call names none.
+   * Subject of the action: an id, a slug, or the name of a secret or a limit. For AcceptToolkitChanges, the slug and the
+   * digest of the accepted changes. Empty if the call names none.
    *
    * @generated from field: string subject = 6;
    */

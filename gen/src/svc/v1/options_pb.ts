@@ -279,8 +279,8 @@ export const audited: GenExtension<MethodOptions, Audited> = /*@__PURE__*/
 
 /**
  * Path, within the request, of the audit subject: the resource that the call acts on. The subject is an id, a slug,
- * or a name that contains no person's name, such as `limit.name`. If the request has no such path, the service does
- * not start.
+ * or a name that contains no person's name, such as `limit.name`. Several paths have spaces between them. If the
+ * request has no such path, the service does not start.
  *
  * @generated from extension: string audit_subject = 50104;
  */

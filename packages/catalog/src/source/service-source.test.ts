@@ -18,7 +18,12 @@ const client = node.clientOf(projectId);
 const otherNode = createTestNode(db, { clock }).clientOf(projectId);
 
 let served: unknown = shopDocument();
-const server = createServer((_req, res) => {
+/** Runs once, at the next request for the document, before the answer. */
+let onRead: (() => Promise<unknown>) | undefined;
+const server = createServer(async (_req, res) => {
+  const run = onRead;
+  onRead = undefined;
+  await run?.();
   if (served === undefined) res.writeHead(503).end();
   else res.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(served));
 });
@@ -292,6 +297,20 @@ test("an import or a publication while the source is read makes the read changes
   if (refreshed[1] !== undefined) expect(refreshed).toEqual([9, "CHANGES_OUTDATED", "slug"]);
   // Whichever came first, no changes of the earlier source wait at the new one.
   expect(await toolkit()).toMatchObject({ changesWaiting: 0 });
+});
+
+test("a toolkit that is deleted during a call makes the call outdated or not found", async () => {
+  onRead = () => otherNode.deleteToolkit({ slug });
+  expect(await refusalOf(client.refreshToolkit({ slug }))).toEqual([9, "CHANGES_OUTDATED", "slug"]);
+  await client.importToolkit({ openapi: { url }, slug, replace: true });
+  const { digest = "" } = (await refresh(newerDocument())) ?? {};
+  const [accepted] = await Promise.all([
+    refusalOf(client.acceptToolkitChanges({ slug, digest })),
+    otherNode.deleteToolkit({ slug }),
+  ]);
+  const refusals = ["CHANGES_NOT_FOUND", "CHANGES_OUTDATED", "PRIVATE_TOOLKIT_NOT_FOUND", undefined];
+  expect(refusals).toContain(accepted[1]);
+  expect(accepted[0]).not.toBe(13);
 });
 
 test("a source that cannot be read leaves the toolkit as it is, and says why", async () => {

@@ -6,7 +6,8 @@ import { type ToolkitSource, writeToolkits } from "@svc/testing/catalog";
 import { sampleToolkits } from "@svc/testing/sample-toolkits";
 import { startTestServer, type TestServer } from "@svc/testing/server";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { runTestCommand } from "../test-command.ts";
+import type { Terminal } from "../command/context.ts";
+import { runTestCommand, startCommand } from "../test-command.ts";
 
 const notes: ToolkitSource = {
   toolkit: {
@@ -84,8 +85,10 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
+const variablesOf = (apiKey: string) => ({ SVC_URL: server.url, SVC_API_KEY: apiKey });
+
 function svc(argv: string[], apiKey = server.key) {
-  return runTestCommand(["toolkits", ...argv], { SVC_URL: server.url, SVC_API_KEY: apiKey });
+  return runTestCommand(["toolkits", ...argv], variablesOf(apiKey));
 }
 
 async function publish(...options: string[]) {
@@ -291,4 +294,33 @@ test("an import takes names, classes and descriptions from a file, and says whic
   ];
   for (const [list, text] of wrong)
     expect(await imported(list, "--replace")).toMatchObject({ code: 1, noted: [expect.stringMatching(text)] });
+});
+
+test("changes are accepted by a digest, or after the user has seen them at a terminal", async () => {
+  const document = (name: string) =>
+    fileURLToPath(new URL(`../../../../docs/examples/openapi/${name}`, import.meta.url));
+  await svc(["import", document("corner-shop.yaml"), "--slug", "notes"]);
+  const refreshed = await svc(["refresh", "notes", document("corner-shop-newer.yaml")]);
+  const [, digest = ""] = /--digest ([0-9a-f]{12})$/.exec(refreshed.noted.join("\n")) ?? [];
+  const refused = (code: number, text: RegExp) => ({ code, printed: [], noted: [expect.stringMatching(text)] });
+  expect(await svc(["accept", "notes"])).toEqual(refused(2, /--digest: .*; nothing was accepted/));
+  expect(await svc(["accept", "notes", "--digest", ""])).toEqual(refused(2, /too short/));
+  expect(await svc(["accept", "notes", "--digest", "0".repeat(12)])).toEqual(refused(1, /other changes of notes wait/));
+  const some = await svc(["accept", "notes", "get_order", "--digest", digest]);
+  expect(some).toMatchObject({ code: 0, printed: ["the changes of notes are accepted, 2 changes still wait"] });
+  expect(some.noted.join()).toMatch(/--digest [0-9a-f]{12}$/);
+  const answers = ["no", "yes"];
+  const terminal: Terminal = {
+    ask: async () => answers.shift() ?? "",
+    askSecret: async () => "",
+    openPage: async () => false,
+    startSpinner: async () => () => {},
+  };
+  const accept = () => startCommand(["toolkits", "accept", "notes"], variablesOf(server.key), "", terminal);
+  const unwilling = accept();
+  expect(await unwilling.exitCode).toBe(1);
+  expect(unwilling.noted.join("\n")).toMatch(/^CHANGE .*\ngone +delete_order.*\n(.*\n)*.*nothing was accepted$/);
+  const willing = accept();
+  expect(await willing.exitCode).toBe(0);
+  expect(willing.printed).toEqual(["the changes of notes are accepted, none waits"]);
 });

@@ -41,7 +41,7 @@ export function readAuditRule(method: DescMethod): AuditRule | undefined {
   const madeProject = [...result.split(".").slice(0, -1), "project_id"].join(".");
   return {
     action: `${method.parent.name}.${method.name}`,
-    subject: pathReader(method.input, getOption(method, audit_subject), name),
+    subject: pathsReader(method.input, getOption(method, audit_subject), name),
     entity: pathReader(method.input, getOption(method, audit_entity), name),
     projectId: hasPath(method.input, "project_id") ? pathReader(method.input, "project_id", name) : undefined,
     made: pathReader(method.output, result, name),
@@ -52,6 +52,17 @@ export function readAuditRule(method: DescMethod): AuditRule | undefined {
 
 function hasPath(desc: DescMessage, path: string): boolean {
   return fieldsOf(desc, path) !== undefined;
+}
+
+/** Returns a reader of the texts at several paths with spaces between them. */
+function pathsReader(desc: DescMessage, paths: string, name: string): ReadText | undefined {
+  if (!paths.includes(" ")) return pathReader(desc, paths, name);
+  const readers = paths.split(" ").map((path) => pathReader(desc, path, name));
+  return (message) =>
+    readers
+      .map((read) => read?.(message) ?? "")
+      .join(" ")
+      .trim();
 }
 
 function pathReader(desc: DescMessage, path: string, name: string): ReadText | undefined {

@@ -1,4 +1,5 @@
 import { CatalogService, type ToolkitChanges } from "@svc/gen/catalog";
+import type { CommandContext } from "../../command/context.ts";
 import { CommandError } from "../../command/error.ts";
 import { readText } from "../../command/input.ts";
 import { call } from "../../command/topic.ts";
@@ -55,21 +56,27 @@ export const addToolkitAccept = call(CatalogService.method.acceptToolkitChanges,
   options: [
     [
       "--digest <digest>",
-      "accept only the changes with this digest, of which the first characters suffice (default: the newest)",
+      "accept the changes with this digest, of which 12 characters suffice; without it, the command asks at a terminal",
     ],
     ["--origin", "accept a new address or authentication also; accounts must then be connected again"],
     ["--dry-run", "check the result without storing it"],
   ],
-  request: async ({ project, values }) => {
-    const [named, begin] = [String(values["slug"]), String(values["digest"] ?? "")];
+  request: async ({ project, values, context }) => {
+    const [named, begin] = [String(values["slug"]), values["digest"]];
     const { changes } = await (await project()).catalog.getToolkitSource({ slug: named });
     if (changes === undefined)
       throw new CommandError(`${named} has no changes that wait: svc toolkits refresh reads its document again`);
+    if (begin === undefined) {
+      if (values["dryRun"] !== true) await confirmChanges(named, changes, context);
+      return { digest: changes.digest };
+    }
     // A whole digest is sent as it is, so that the service refuses it if other changes wait now.
-    if (begin.length >= 64) return {};
-    if (changes.digest.startsWith(begin)) return { digest: changes.digest };
+    if (String(begin).length >= 64) return {};
+    if (String(begin).length < digestShown)
+      throw new CommandError(`--digest ${String(begin)} is too short: write at least ${digestShown} characters`, 2);
+    if (changes.digest.startsWith(String(begin))) return { digest: changes.digest };
     throw new CommandError(
-      `other changes of ${named} wait than those with the digest ${begin}: svc toolkits changes shows them`,
+      `other changes of ${named} wait than those with the digest ${String(begin)}: svc toolkits changes shows them`,
     );
   },
   shows: ({ changes }, { request: { slug: named = "", dryRun } }) => {
@@ -77,11 +84,33 @@ export const addToolkitAccept = call(CatalogService.method.acceptToolkitChanges,
     const rest = changes === undefined ? "none waits" : `${countText(changes.count, "change")} still wait`;
     return `the changes of ${named} ${outcome}, ${rest}`;
   },
-  examples: ["svc toolkits accept billing", "svc toolkits accept billing list_invoices get_invoice"],
+  notes: ({ changes }, { request: { slug: named = "", dryRun } }) =>
+    changes === undefined || dryRun === true ? [] : acceptText(named, changes),
+  examples: [
+    "svc toolkits accept billing --digest 2adf5e2161bd",
+    "svc toolkits accept billing list_invoices get_invoice --digest 2adf5e2161bd",
+  ],
 });
 
+/** Number of characters of a digest that commands show, and that `svc toolkits accept` needs. */
+const digestShown = 12;
+
+/**
+ * Shows the changes of a toolkit at the terminal and asks the user to accept them. Rejects with CommandError if the user does not, or if
+ * there is no terminal, because the user may not have seen the changes.
+ */
+async function confirmChanges(slug: string, changes: ToolkitChanges, context: CommandContext): Promise<void> {
+  const { terminal } = context;
+  const again = `svc toolkits changes ${slug} shows them with their digest`;
+  if (terminal === undefined)
+    throw new CommandError(`name the changes to accept with --digest: ${again}; nothing was accepted`, 2);
+  for (const line of changeLines(changes)) context.note(line);
+  const answer = await terminal.ask(`This changes ${slug} as listed. Accept it? (yes/no): `);
+  if (!/^y(?:es)?$/i.test(answer.trim())) throw new CommandError("nothing was accepted");
+}
+
 function acceptText(slug: string, { digest }: ToolkitChanges): string {
-  return `Accept them with: svc toolkits accept ${slug} --digest ${digest.slice(0, 12)}`;
+  return `Accept them with: svc toolkits accept ${slug} --digest ${digest.slice(0, digestShown)}`;
 }
 
 /** Returns the lines that show changes: one row for each tool or part, and the new address with what it replaces. */

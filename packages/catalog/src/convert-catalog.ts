@@ -62,7 +62,8 @@ export const catalogPageMax = 1_000;
 /** The API message of each tool. All catalogs use the same message, because creating it is expensive. */
 const toolMessages = new WeakMap<Tool, ToolMessage>();
 
-function toolMessage(tool: Tool): ToolMessage {
+/** Returns the API message of a tool, which all catalogs share. Creates it at the first call for the tool. */
+export function toolMessage(tool: Tool): ToolMessage {
   const known = toolMessages.get(tool);
   if (known !== undefined) return known;
   const made = shareMessage(toToolMessage(tool));

@@ -224,7 +224,7 @@ export { type ConcurrencyLimiter, createConcurrencyLimiter } from "./work/concur
 export type { HeldMemory, MemoryBounds, MemoryHold } from "./work/held-memory.ts";
 export { Lines } from "./work/lines.ts";
 export { createThreadPool, type ThreadPool, ThreadStoppedError } from "./work/thread-pool.ts";
-export { createSlices, type Turns } from "./work/turns.ts";
+export { createSlices, type Slices, type Turns } from "./work/turns.ts";
 export {
   type BlockedLoop,
   createWorkMeter,

@@ -59,9 +59,26 @@ export type Bindings = {
  * Returns the toolkit (the tools and webhooks of one app), compiled from its parsed definition files. Call this function only with files in
  * which the checks found no error; it does not check them again.
  */
-export function buildToolkit({ toolkit, tools, sayings }: ToolkitDocuments, bindings: Bindings): Toolkit {
+export function buildToolkit(documents: ToolkitDocuments, bindings: Bindings): Toolkit {
+  const steps = buildInSteps(documents, bindings);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+  }
+}
+
+/** Compiles a toolkit like `buildToolkit`, and yields after each of its tools, so that other work can run in between. */
+export function* buildInSteps(
+  { toolkit, tools, sayings }: ToolkitDocuments,
+  bindings: Bindings,
+): Generator<void, Toolkit> {
   const { values, audience, ownerProjectId = "" } = bindings;
-  const entries = [...tools].sort(([a], [b]) => (a < b ? -1 : 1));
+  const [actions, triggers]: [Action[], Trigger[]] = [[], []];
+  for (const [name, tool] of [...tools].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    if (tool.kind === "action") actions.push(buildAction(toolkit, name, tool, bindings));
+    else triggers.push(buildTrigger(toolkit, name, tool, bindings));
+    yield;
+  }
   const address = toolkit.mcp?.url ?? toolkit.baseUrl ?? "";
   const baseUrl = fillInDeployment(address, values);
   const { always = {} } = toolkit;
@@ -89,12 +106,8 @@ export function buildToolkit({ toolkit, tools, sayings }: ToolkitDocuments, bind
     identify: toolkit.identify,
     rate: toolkit.rate && { max: toolkit.rate.max, perMs: parseDuration(toolkit.rate.per) },
     webhook: toolkit.webhook && buildWebhook(toolkit.webhook, values.webhook?.audience ?? audience),
-    actions: entries.flatMap(([name, tool]) =>
-      tool.kind === "action" ? [buildAction(toolkit, name, tool, bindings)] : [],
-    ),
-    triggers: entries.flatMap(([name, tool]) =>
-      tool.kind === "trigger" ? [buildTrigger(toolkit, name, tool, bindings)] : [],
-    ),
+    actions,
+    triggers,
     sayings: sayings && new Map(Object.entries(sayings)),
     codeTools: [],
   };

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { classToConfirm } from "../build/class-to-confirm.ts";
 import { DefinitionError, type FileFault } from "../read/definition-file.ts";
-import { parsePrivateToolkit } from "./parse-definition.ts";
+import { parseKeptToolkit, parsePrivateToolkit } from "./parse-definition.ts";
 import { privateDefinition, privateSource } from "./test-definitions.ts";
 
 const projectId = createId("prj", 1);
@@ -483,6 +483,21 @@ test("deep, form and text are parts of a private definition", async () => {
     tool: { class: "write", input, output, request, response: { as: "text", unwrap: "a" } },
   });
   expect(await placesOf(unwrapped)).toEqual(["tools.read_order:response.unwrap"]);
+});
+
+test("a stored toolkit with 1,500 tools is checked and compiled tool by tool, with a pause between any two", async () => {
+  const { toolkit, tools } = JSON.parse(privateDefinition()) as { toolkit: object; tools: Record<string, object> };
+  const [tool] = Object.values(tools);
+  const names = Array.from({ length: 1_500 }, (_, at) => [`tool_${at}`, tool] as const);
+  let pauses = 0;
+  const kept = parseKeptToolkit(JSON.stringify({ toolkit, tools: Object.fromEntries(names) }), projectId, {
+    async rest() {
+      pauses++;
+    },
+  });
+  expect((await kept).actions).toHaveLength(1_500);
+  // One for each part of the definition in each of the four passes: numbers and sizes, patterns, form, compilation.
+  expect(pauses).toBeGreaterThanOrEqual(4 * 1_500);
 });
 
 test.each([

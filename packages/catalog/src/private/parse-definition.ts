@@ -8,9 +8,10 @@ import {
   parseExactJson,
   parseJsonInTurns,
   replaceRawNumbers,
+  type Slices,
 } from "@svc/core";
 import { faultOfBaseUrl } from "../build/base-url.ts";
-import { buildToolkit } from "../build/build.ts";
+import { buildInSteps } from "../build/build.ts";
 import { checkInSteps } from "../check/check-definitions.ts";
 import { checkMcpAddress } from "../check/check-mcp.ts";
 import { checkShape } from "../check/check-shape.ts";
@@ -71,7 +72,7 @@ function* patternsOf(value: unknown): Generator<string> {
  * checks of two parts, other work of the node can run.
  */
 export async function parsePrivateToolkit(definitionJson: string, ownerProjectId: ProjectId): Promise<Toolkit> {
-  return build(await checkPrivateToolkit(definitionJson), ownerProjectId);
+  return build(await checkPrivateToolkit(definitionJson), ownerProjectId, createSlices(setImmediate));
 }
 
 /** Does the checks of `parsePrivateToolkit`, and returns the parts of the definition as files. Rejects like it. */
@@ -94,26 +95,32 @@ export async function checkPrivateToolkit(definitionJson: string): Promise<Toolk
 
 /**
  * Returns the compiled toolkit (an app's tools and webhooks) of a stored definition that passed parsePrivateToolkit when it was published.
- * Repeats only the cheap checks: form, request addresses and request content. Rejects like parsePrivateToolkit.
+ * Repeats only the cheap checks: form, request addresses and request content. Rejects like parsePrivateToolkit. `slices`: pauses the work
+ * between two tools, so that other work of the node can run.
  */
-export async function parseKeptToolkit(definitionJson: string, ownerProjectId: ProjectId): Promise<Toolkit> {
-  const files = await readFiles(definitionJson);
-  for (const _ of checkKept(files)) await setImmediate();
+export async function parseKeptToolkit(
+  definitionJson: string,
+  ownerProjectId: ProjectId,
+  slices: Pick<Slices, "rest"> = createSlices(setImmediate),
+): Promise<Toolkit> {
+  const files = await readFiles(definitionJson, slices);
+  for (const _ of checkKept(files)) await slices.rest();
   throwFaults(files);
-  return build(files, ownerProjectId);
+  return build(files, ownerProjectId, slices);
 }
 
-function build(files: ToolkitFiles, ownerProjectId: ProjectId): Toolkit {
+async function build(files: ToolkitFiles, ownerProjectId: ProjectId, slices: Pick<Slices, "rest">): Promise<Toolkit> {
   const documents = {
     toolkit: files.toolkit.value as ToolkitDocument,
     tools: new Map([...files.tools].map(([name, file]) => [name, file.value as ToolDocument])),
   };
-  return buildToolkit(documents, {
-    values: {},
-    audience: "accounts",
-    ownerProjectId,
-    validators: createTenantValidators(),
-  });
+  const bindings = { values: {}, audience: "accounts", ownerProjectId, validators: createTenantValidators() } as const;
+  const steps = buildInSteps(documents, bindings);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+    await slices.rest();
+  }
 }
 
 /**
@@ -148,18 +155,20 @@ const rawMax = 10;
  * Splits a private toolkit's definition into files, and checks their sizes and regular expressions. Rejects with DefinitionError if a check
  * fails. Pauses between the files for other work of the node.
  */
-async function readFiles(definitionJson: string): Promise<ToolkitFiles> {
+async function readFiles(
+  definitionJson: string,
+  slices: Pick<Slices, "rest"> = createSlices(setImmediate),
+): Promise<ToolkitFiles> {
   const size = Buffer.byteLength(definitionJson);
   if (size > bytesMax) throw wholeFault(`has ${size} bytes`, `shorten it to ${bytesMax}`);
   const files = filesOfDocument(await parseJson(definitionJson));
-  const { rest } = createSlices(setImmediate);
   for (const file of filesOf(files)) {
     refuseInexact(file.value);
     checkTenantSize(file);
-    await rest();
+    await slices.rest();
   }
   throwFaults(files);
-  for (const _ of checkPatternsInSteps(filesOf(files))) await rest();
+  for (const _ of checkPatternsInSteps(filesOf(files))) await slices.rest();
   throwFaults(files);
   return files;
 }

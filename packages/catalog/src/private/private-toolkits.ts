@@ -1,9 +1,10 @@
-import { type Clock, LeastRecentlyUsed, type ProjectId } from "@svc/core";
+import { setImmediate } from "node:timers/promises";
+import { type Clock, createSlices, LeastRecentlyUsed, type ProjectId } from "@svc/core";
 import { privateToolkitsForProject } from "@svc/db/catalog/repo";
 import type { SourceChange } from "@svc/db/catalog/sources";
 import type { ToolkitQuotaReached } from "@svc/db/catalog/touch";
 import type { Database } from "@svc/db/connect";
-import { indexMessages } from "../convert-catalog.ts";
+import { indexMessages, toolMessage } from "../convert-catalog.ts";
 import type { Catalog, Tool, Toolkit } from "../model.ts";
 import { DefinitionError } from "../read/definition-file.ts";
 import type { CatalogView } from "../view/view.ts";
@@ -128,7 +129,7 @@ export function createCatalogViews(options: {
       const same = before?.get(slug);
       try {
         if (same?.definition === definition) current.push([slug, same]);
-        else current.push([slug, { definition, toolkit: await parseKeptToolkit(definition, projectId) }]);
+        else current.push([slug, { definition, toolkit: await compileOne(definition, projectId) }]);
       } catch (error) {
         if (!(error instanceof DefinitionError)) throw error;
         options.onBroken(projectId, slug, error);
@@ -181,6 +182,20 @@ export function createCatalogViews(options: {
       return removed;
     },
   };
+}
+
+/**
+ * Compiles a stored definition and creates the API messages of its tools, in slices. A toolkit with 1,500 tools would otherwise hold the
+ * event loop for a tenth of a second.
+ */
+async function compileOne(definition: string, projectId: ProjectId): Promise<Toolkit> {
+  const slices = createSlices(setImmediate);
+  const toolkit = await parseKeptToolkit(definition, projectId, slices);
+  for (const tool of [...toolkit.actions, ...toolkit.triggers]) {
+    toolMessage(tool);
+    await slices.rest();
+  }
+  return toolkit;
 }
 
 function catalogOf(toolkits: readonly Toolkit[]): Catalog {

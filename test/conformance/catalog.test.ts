@@ -111,7 +111,7 @@ const authentication: Readonly<Record<string, readonly object[]>> = {
 };
 
 function describeScheme(scheme: AuthScheme): object {
-  if (scheme.type !== "api_key") return scheme;
+  if (scheme.type !== "api_key" || scheme.placement === "path") return scheme;
   const text = scheme.value.kind === "text" ? scheme.value.template.text : "";
   return { ...scheme, value: text.replace("{{credential.key}}", "{key}") };
 }

@@ -49,7 +49,7 @@ function callOf(action: Action, scheme: string): AppCall {
 
 function withCredential(request: AppRequest, { toolkit, scheme }: AppCall): AppRequest {
   const declared = toolkit.auth.find(({ type }) => type === scheme);
-  if (declared?.type !== "api_key") {
+  if (declared?.type !== "api_key" || declared.placement === "path") {
     return { ...request, headers: { ...request.headers, Authorization: `Bearer ${tokens.get(toolkit.slug)}` } };
   }
   const text = declared.value.kind === "text" ? declared.value.template.text : "";

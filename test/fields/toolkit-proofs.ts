@@ -80,6 +80,10 @@ const consented = {
 const registered = { oauth: { client_id_env: "SHOP_ID", client_secret_env: "SHOP_SECRET" } };
 const asking = of(consented, { deployment: { toolkits: { shop: registered } } });
 const inQuery = of({ auth: [{ type: "api_key", placement: "query", name: "key", value: "{{credential.key}}" }] });
+const inPath = of({
+  baseUrl: "https://{{account.site}}.shop.example.com/{{credential.key}}",
+  auth: [{ type: "api_key", placement: "path" }],
+});
 const origin = ({ url }: { readonly url: string }) => new URL(url).origin;
 
 const whoElse = {
@@ -382,10 +386,12 @@ export const toolkitProofs: Proofs<DefinitionWorld> = {
       served(() => "served"),
       ["served", ["placement", "name", "value"].map((name) => `shop/toolkit auth[0].${name}`)],
     ),
-    placement: plain("auth/0/placement", "query", sends("leave_note", hello, header("X-Key")), [
-      "Key planted-key",
-      undefined,
-    ]),
+    placement: inPath(
+      "auth/0/placement",
+      "query",
+      sends("leave_note", hello, ({ url }) => new URL(url).pathname),
+      ["/planted-key/notes", ["shop/toolkit auth[0].name", "shop/toolkit auth[0].value", "shop/toolkit baseUrl"]],
+    ),
     name: inQuery(
       "auth/0/name",
       "word",

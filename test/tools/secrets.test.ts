@@ -16,6 +16,7 @@ const secrets = {
   refusedKey: planted("refused-key"),
   // In a query this key is encoded, and apps may repeat it either way.
   queryKey: `${planted("query-key")} +&=/ü"`,
+  pathKey: `${planted("path-key")}:Ab +ü`,
   username: planted("user-name"),
   password: planted("password"),
   clientSecret: planted("client-secret"),
@@ -167,6 +168,7 @@ async function useKeys(): Promise<void> {
     await keep("query", callTool(node, "own_query.read", {}));
   }
   await keep("query dry run", callTool(node, "own_query.read", {}, { dryRun: true }));
+  await useKeyInPath();
   const wrong = await node.call("svc.v1.ConnectionsService/InitiateConnection", {
     toolkitSlug: "search_ingestion",
     entityId: "ann",
@@ -176,6 +178,30 @@ async function useKeys(): Promise<void> {
   show("InitiateConnection refused", wrong.json);
   accountIds.push(connected.account.id, refused.account.id, own.account.id);
 }
+
+/** Makes calls of a toolkit whose key is a segment of the base URL: a result, failures, a redirect, a broken connection and a dry run. */
+async function useKeyInPath(): Promise<void> {
+  const { toolkit, tools } = basicToolkit();
+  const inPath = { slug: "own_path", baseUrl: `${app.url}/{{credential.key}}`, auth: [placedInPath] };
+  const definitionJson = JSON.stringify({ toolkit: { ...toolkit, ...inPath }, tools });
+  expect((await node.call("svc.v1.CatalogService/PublishToolkit", { definitionJson })).status).toBe(200);
+  const { account } = await connect(node, "own_path", { apiKey: secrets.pathKey });
+  accountIds.push(account.id);
+  const read = () => callTool(node, "own_path.read", {});
+  app.answer = (seen, res) => reply(res, { target: seen.target, plain: decodeURIComponent(seen.target) });
+  shown.push(["path result", JSON.stringify(await read())]);
+  expect(decodeURIComponent(app.seen.at(-1)?.target ?? "")).toBe(`/${secrets.pathKey}/things`);
+  app.answer = (seen, res) => reply(res, echo(seen), { status: 404 });
+  expect((await keep("path", read())).message).toContain("***/things");
+  app.answer = (seen, res) => void res.writeHead(302, { location: `https://other.example.com${seen.target}` }).end();
+  await keep("path redirect", read());
+  app.answer = (_seen, res) => res.destroy();
+  await keep("path cut", read());
+  const trial = await keep("path dry run", callTool(node, "own_path.read", {}, { dryRun: true }));
+  expect(trial.request?.url).toBe(`${app.url}/***/things`);
+}
+
+const placedInPath = { type: "api_key", placement: "path" };
 
 const basicToolkit = () => ({
   toolkit: {
@@ -351,6 +377,8 @@ function formsOf(secret: string): string[] {
     ...base64,
     secret.replaceAll("-", "%2D"),
     encodeURIComponent(secret),
+    // In a path segment, characters such as : and + stay as they are.
+    encodeURI(secret),
   ];
 }
 
@@ -364,7 +392,8 @@ test("the app was sent the secrets, so that what follows tells something", () =>
   const decoded = app.seen.flatMap(({ headers: { authorization = "" } }) =>
     authorization.startsWith("Basic ") ? [Buffer.from(authorization.slice(6), "base64").toString()] : [],
   );
-  const plain = ({ headers, body, query }: Seen) => JSON.stringify(headers) + body + [...query.values()].join(" ");
+  const plain = ({ headers, body, query, target }: Seen) =>
+    JSON.stringify(headers) + body + [target, ...query.values()].join(" ");
   const sent = decoded.join(" ") + app.seen.map(plain).join(" ");
   // These secrets are never sent in clear: the project's client uses TLS to an app without TLS, and the others occur only in answers.
   const unsent = new Set(["projectSecret", "secondKey", "result", "nextRefresh"]);

@@ -142,7 +142,11 @@ function toAuthSchemeSpec(scheme: AuthScheme): MessageInitShape<typeof ToolkitAu
     case "oauth2":
       return { type: scheme.type, defaultScopes: [...scheme.defaultScopes] };
     case "api_key":
-      return { type: scheme.type, keyPlacement: scheme.placement, keyName: scheme.name };
+      return {
+        type: scheme.type,
+        keyPlacement: scheme.placement,
+        ...(scheme.placement !== "path" && { keyName: scheme.name }),
+      };
     default:
       return { type: scheme.type };
   }

@@ -1,3 +1,4 @@
+export { isPlainPath, keySegment } from "./build/base-url.ts";
 export { type BoundBaseUrl, bindBaseUrl, hostArguments } from "./build/bind-base-url.ts";
 export { classToConfirm, withConfirm } from "./build/class-to-confirm.ts";
 export {

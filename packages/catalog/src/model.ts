@@ -72,6 +72,8 @@ export type AuthScheme =
       readonly name: string;
       readonly value: TemplateTree;
     }
+  /** The key is the path segment `{{credential.key}}` of the base URL. */
+  | { readonly type: "api_key"; readonly placement: "path" }
   | {
       readonly type: "basic";
       /**

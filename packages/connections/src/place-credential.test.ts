@@ -31,6 +31,22 @@ test("a secret that would begin another header is not sent", () => {
   });
 });
 
+test("a key in the path fills its segment of the base URL only, and is masked there", () => {
+  const inPath = { type: "api_key" as const, placement: "path" as const };
+  const from = { ...request, url: "https://desk.example.com/{{credential.key}}/a%7B%7Bcredential.key%7D%7D?x=1" };
+  const urlOf = (key: string) => {
+    const placed = placeCredential(inPath, { scheme: "api_key", key }, {}, from);
+    return "url" in placed ? placed.url : placed.fault;
+  };
+  const whole = (segment: string) => `https://desk.example.com/${segment}/a%7B%7Bcredential.key%7D%7D?x=1`;
+  expect(urlOf("bot12:A_b-c")).toBe(whole("bot12:A_b-c"));
+  expect(urlOf("a b?c#d$&%41")).toBe(whole("a%20b%3Fc%23d$&%2541"));
+  expect(placeMask(inPath, {}, from).url).toBe(whole("***"));
+  for (const key of ["..", ".", "%2e%2E", "a/b", "a\\b", "a\nb", "", "\ud800"]) {
+    expect(urlOf(key)).toContain("a path cannot carry");
+  }
+});
+
 test("basic authentication without places is one header", () => {
   const credential = { scheme: "basic" as const, username: "ada", password: "pw" };
   expect(placeCredential({ type: "basic" }, credential, {}, request)).toHaveProperty(

@@ -1,10 +1,12 @@
-import type { AuthScheme, SecretPlace, Toolkit } from "@svc/catalog";
+import { type AuthScheme, isPlainPath, keySegment, type SecretPlace, type Toolkit } from "@svc/catalog";
 import { renderTemplateTree, type TemplateScope } from "@svc/core";
 import type { AppRequest } from "./app-transport.ts";
 import { type Credential, tokenOf } from "./credential.ts";
 
-/** A part of a request that carries the credential, or one of its two secrets: a header or a query parameter. */
-type Placement = { readonly in: "header" | "query"; readonly name: string; readonly value: string };
+/**
+ * A part of a request that carries the credential, or one of its two secrets: a header, a query parameter, or the path segment of the key.
+ */
+type Placement = { readonly in: SecretPlace["in"] | "path"; readonly name: string; readonly value: string };
 
 /** The reason why a credential cannot be put into a request, for example because it has characters that a header cannot contain. */
 export type PlacementFault = { readonly fault: string };
@@ -17,8 +19,14 @@ export function schemeOf(toolkit: Pick<Toolkit, "auth">, scheme: string): AuthSc
 }
 
 /**
- * Returns the request with the credential in the header or query parameter that the app's toolkit declares. The credential replaces an
- * existing value of the same name.
+ * Allowed characters of a credential, by its place. A header value has visible ASCII, spaces and tabs (RFC 9110, 5.5): a line break would
+ * begin another header. Some proxies would take a slash in a segment for the end of the segment.
+ */
+const forms = { header: /^[\x20-\x7e\t]*$/, query: /^\P{Cc}*$/u, path: /^[^\p{Cc}/\\]+$/u };
+
+/**
+ * Returns the request with the credential in the header, query parameter or path segment that the app's toolkit declares. The credential
+ * replaces an existing value of the same name.
  */
 export function placeCredential(
   scheme: AuthScheme,
@@ -29,9 +37,9 @@ export function placeCredential(
   const placements = placementsOf(scheme, credential, variables);
   if ("fault" in placements) return placements;
   for (const placement of placements) {
-    // Allowed characters of a header value (RFC 9110, 5.5): visible ASCII, spaces and tabs. A line break would begin another header.
-    const form = placement.in === "header" ? /^[\x20-\x7e\t]*$/ : /^\P{Cc}*$/u;
-    if (form.test(placement.value) && placement.value.isWellFormed()) continue;
+    const isSent = forms[placement.in].test(placement.value) && placement.value.isWellFormed();
+    // A segment of dots would lead out of the path of the base URL.
+    if (isSent && (placement.in !== "path" || isPlainPath(`/${placement.value}`))) continue;
     return { fault: `the credential holds characters that a ${placement.in} cannot carry` };
   }
   return placements.reduce((placed, placement) => place(placement, placed), request);
@@ -80,6 +88,7 @@ function placementsOf(
     }
     case "api_key": {
       if (credential.scheme !== "api_key") return [];
+      if (scheme.placement === "path") return [{ in: "path", name: "", value: credential.key }];
       const { placement, name, value } = scheme;
       return rendered([{ in: placement, name, value }], { credential: { key: credential.key }, account });
     }
@@ -104,8 +113,15 @@ function rendered(places: readonly SecretPlace[], scope: TemplateScope): readonl
 function place(placement: Placement, request: AppRequest): AppRequest {
   const { name, value } = placement;
   if (placement.in === "query") return { ...request, url: withQuery(request.url, name, value) };
+  // The segment occurs only in the base URL, because svc encodes braces in the rest of the URL.
+  if (placement.in === "path") return { ...request, url: request.url.replace(keySegment, () => segmentOf(value)) };
   const others = Object.entries(request.headers).filter(([other]) => other.toLowerCase() !== name.toLowerCase());
   return { ...request, headers: { ...Object.fromEntries(others), [name]: value } };
+}
+
+/** Returns a key as a path segment. Characters that a segment may contain stay as they are (RFC 3986, 3.3), such as `:`. */
+function segmentOf(key: string): string {
+  return encodeURIComponent(key).replaceAll(/%(?:3A|40|24|26|2B|2C|3B|3D)/g, decodeURIComponent);
 }
 
 /**

@@ -110,6 +110,7 @@ function withCredential(request: AppRequest, { toolkit, scheme }: AppCall, token
   const declared = toolkit.auth.find(({ type }) => type === scheme);
   switch (declared?.type) {
     case "api_key": {
+      if (declared.placement === "path") return request;
       const text = declared.value.kind === "text" ? declared.value.template.text : "";
       const value = text.replaceAll(/\{\{[^}]*\}\}/g, "k-123");
       if (declared.placement === "query") {

@@ -235,9 +235,13 @@ function refuseCredential(request: AppRequest, call: AppCall, acceptsToken: Acce
   }
 }
 
-/** Returns the headers and query parameters in which an authentication scheme sends its secrets. */
+/**
+ * Returns the headers and query parameters in which an authentication scheme sends its secrets. None for a key in the path, because the
+ * sandbox's own addresses have no path of the app's base URL.
+ */
 function placesOf(scheme: AuthScheme | undefined): readonly SecretPlace[] {
-  if (scheme?.type === "api_key") return [{ in: scheme.placement, name: scheme.name, value: scheme.value }];
+  if (scheme?.type === "api_key")
+    return scheme.placement === "path" ? [] : [{ in: scheme.placement, name: scheme.name, value: scheme.value }];
   return scheme?.type === "basic" ? (scheme.place ?? []) : [];
 }
 

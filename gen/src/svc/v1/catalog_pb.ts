@@ -347,14 +347,14 @@ export type ToolkitAuthSchemeSpec = Message<"svc.v1.ToolkitAuthSchemeSpec"> & {
   defaultScopes: string[];
 
   /**
-   * For `api_key`: location of the key, `header` or `query`.
+   * For `api_key`: location of the key, `header`, `query` or `path`.
    *
    * @generated from field: string key_placement = 3;
    */
   keyPlacement: string;
 
   /**
-   * For `api_key`: name of the header or query parameter.
+   * For `api_key`: name of the header or query parameter. Empty if the key is a path segment.
    *
    * @generated from field: string key_name = 4;
    */
@@ -803,8 +803,8 @@ export type OpenapiSource = Message<"svc.v1.OpenapiSource"> & {
   server: string;
 
   /**
-   * Authentication of the calls to the app: `bearer`, `basic`, `none`, `header:NAME` or `query:NAME`. If empty, as the
-   * OpenAPI document declares.
+   * Authentication of the calls to the app: `bearer`, `basic`, `none`, `header:NAME`, `query:NAME` or `path:NAME` (the
+   * path segment with `{NAME}` is the key). If empty, as the OpenAPI document declares.
    *
    * @generated from field: string auth = 4;
    */

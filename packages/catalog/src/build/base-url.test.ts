@@ -63,6 +63,8 @@ test.each([
   "https://{{account.prefix}}-{{deployment.provider_base_url}}/checkout/v71",
   "http://127.0.0.1:8080",
   "http://localhost/api",
+  "https://api.example.com/{{ credential.key }}/v1",
+  "{{deployment.provider_base_url}}/{{credential.key}}",
 ])("%s is a base URL", (baseUrl) => {
   expect(faultOfBaseUrl(baseUrl)).toBeUndefined();
 });
@@ -102,6 +104,13 @@ test.each([
   "{{deployment.provider_base_url}}/../v1",
   "{{deployment.provider_base_url}}//v1",
   "{{deployment.provider_base_url}}/a\\b",
+  "https://api.example.com/bot{{credential.key}}",
+  "https://api.example.com/{{credential.key}}x/v1",
+  "https://{{credential.key}}.example.com",
+  "https://{{credential.key}}",
+  "https://api.example.com/{{credential.key}}/{{credential.key}}",
+  "https://api.example.com/{{credential.key}}/../v1",
+  "http://api.example.com/{{credential.key}}",
 ])("%s is refused as a base URL", (baseUrl) => {
   expect(faultOfBaseUrl(baseUrl)).toBeDefined();
 });

@@ -56,6 +56,10 @@ export type DeploymentValues = Readonly<Partial<Record<(typeof deploymentNames)[
 
 const deploymentPlaceholder = /\{\{\s*deployment\.(\w+)\s*\}\}/g;
 const accountPlaceholder = /\{\{\s*account\.(\w+)\s*\}\}/g;
+const keyPlaceholder = /\{\{\s*credential\.key\s*\}\}/g;
+
+/** Path segment of a base URL in whose place svc sends the API key of an account (`placement: path`). */
+export const keySegment = "{{credential.key}}";
 
 /**
  * Returns a text with the deployment's values in place of the placeholders `{{deployment.…}}`. A placeholder without a value becomes
@@ -68,7 +72,8 @@ export function fillInDeployment(text: string, values: DeploymentValues): string
       // If a scheme precedes the placeholder, the inserted address loses its own scheme.
       return text.slice(0, offset).includes("://") ? value.replace(/^https?:\/\//, "") : value;
     })
-    .replace(accountPlaceholder, "{{account.$1}}");
+    .replace(accountPlaceholder, "{{account.$1}}")
+    .replace(keyPlaceholder, keySegment);
 }
 
 /**
@@ -126,9 +131,12 @@ function endsInFixedHost(host: string): boolean {
 /** Returns the error of a malformed base URL as [reason, correction]; undefined if the base URL is well formed. */
 export function faultOfBaseUrl(baseUrl: string): readonly [reason: string, cure: string] | undefined {
   const text = fillInDeployment(baseUrl, {});
-  if (/\{\{\s*(?!account\.)/.test(text)) return undefined; // The check of placeholders reports this.
+  if (/\{\{\s*(?!account\.|credential\.key\}\})/.test(text)) return undefined; // The check of placeholders reports this.
   if (text.endsWith("/")) return ["ends in /", "remove it: request paths start with /"];
-  const plain = text.replaceAll(/\{\{account\.\w+\}\}/g, "1");
+  if (text.split(keySegment).length > 2) return [`has ${keySegment} twice`, "keep one of the two"];
+  if (text.includes(keySegment) && !/[^/]\/\{\{credential\.key\}\}(?:\/|$)/.test(text))
+    return [`has ${keySegment} outside a path segment of its own`, "write it after the host, between two slashes"];
+  const plain = text.replaceAll(/\{\{account\.\w+\}\}/g, "1").replace(keySegment, "1");
   if (text.startsWith("{provider_base_url}")) {
     if (/^\{provider_base_url\}(\/[^?#\s@{}]*)?$/.test(plain)) return faultOfPath(plain.slice(plain.indexOf("}") + 1));
     return ["does not follow {{deployment.provider_base_url}} with a path", "write nothing after it except /, a path"];

@@ -21,6 +21,11 @@ test.each<[baseUrl: string, account: Record<string, string>, url: string]>([
   ["https://{{account.x}}.example.com/{{account.y}}", { x: "a", y: "b" }, "https://a.example.com/b"],
   ["http://localhost:{{account.port}}", { port: "4010" }, "http://localhost:4010"],
   ["http://127.0.0.1:4010/api", {}, "http://127.0.0.1:4010/api"],
+  [
+    "https://{{account.x}}.example.com/{{credential.key}}/v1",
+    { x: "a" },
+    "https://a.example.com/{{credential.key}}/v1",
+  ],
 ])("%s with %o is %s", (baseUrl, account, url) => {
   expect(bind(baseUrl, account)).toEqual({ url });
 });

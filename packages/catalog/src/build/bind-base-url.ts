@@ -1,5 +1,6 @@
 import { formatValue, parseTemplate, placeholdersOf } from "@svc/core";
 import type { Toolkit } from "../model.ts";
+import { keySegment } from "./base-url.ts";
 
 /**
  * The base address of a call, or the reason why there is none. `unbound`: name of the deployment value that is not set. `fault`: the value
@@ -11,8 +12,8 @@ export type BoundBaseUrl =
   | { readonly fault: string };
 
 /**
- * Returns the base URL of a toolkit's app, with values in place of its placeholders. Returns the reason instead if a value or the whole URL
- * is not allowed.
+ * Returns the base URL of a toolkit's app, with values in place of its placeholders. `keySegment` stays in the URL, until the key of an
+ * account replaces it when a request is sent. Returns the reason instead if a value or the whole URL is not allowed.
  */
 export function bindBaseUrl(
   { baseUrl }: Pick<Toolkit, "baseUrl">,
@@ -24,6 +25,10 @@ export function bindBaseUrl(
   for (const part of parts) {
     if (typeof part === "string") {
       text += part;
+      continue;
+    }
+    if (part.root === "credential") {
+      text += keySegment;
       continue;
     }
     const value = (part.root === "account" ? scope.account : scope.params)[String(part.path[0])];

@@ -141,7 +141,7 @@ function buildAuthScheme(scheme: AuthDocument, values: DeploymentValues): AuthSc
         ...(scheme.clientId !== undefined && { clientId: scheme.clientId }),
       };
     case "api_key":
-      return { ...scheme, value: parseTemplateTree(scheme.value) };
+      return scheme.placement === "path" ? scheme : { ...scheme, value: parseTemplateTree(scheme.value) };
     case "basic":
       return {
         type: scheme.type,

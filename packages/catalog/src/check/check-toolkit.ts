@@ -1,5 +1,5 @@
 import { formatValue, isObject, parseDuration, skillsToolkitSlug } from "@svc/core";
-import { faultOfBaseUrl } from "../build/base-url.ts";
+import { faultOfBaseUrl, fillInDeployment, keySegment } from "../build/base-url.ts";
 import type { DefinitionFile, FaultPath } from "../read/definition-file.ts";
 import type { AuthDocument, ToolkitDocument } from "../read/documents.ts";
 import { isShortEnough, parseLinearRegExp } from "../schema/linear-reg-exp.ts";
@@ -71,7 +71,11 @@ export function declares(file: DefinitionFile, key: string): boolean {
 
 function checkBaseUrl(file: DefinitionFile, document: Partial<ToolkitDocument>): void {
   if (document.baseUrl === undefined) return;
-  const namespaces: Namespaces = { account: accountNames(file, document), deployment: new Set(["provider_base_url"]) };
+  const namespaces: Namespaces = {
+    account: accountNames(file, document),
+    deployment: new Set(["provider_base_url"]),
+    credential: new Set(["key"]),
+  };
   const { placeholders } = checkTemplates(file, ["baseUrl"], document.baseUrl, namespaces);
   for (const [{ text, filters }] of placeholders) {
     if (filters.length > 0)
@@ -96,8 +100,7 @@ function checkAuth(file: DefinitionFile, document: Partial<ToolkitDocument>): vo
     seen.add(scheme.type);
     const credential = new Set(credentialFields[scheme.type]);
     if (scheme.type === "api_key") {
-      checkTemplates(file, [...path, "value"], scheme.value, { credential, account });
-      checkPlaceName(file, [...path, "name"], scheme.placement, scheme.name);
+      checkKey(file, path, scheme, { credential, account });
     } else if (scheme.type === "basic") {
       scheme.place?.forEach((place, at) => {
         checkTemplates(file, [...path, "place", at, "value"], place.value, { credential, account });
@@ -108,6 +111,44 @@ function checkAuth(file: DefinitionFile, document: Partial<ToolkitDocument>): vo
       checkOAuth(file, path, scheme);
     }
   });
+  checkKeySegment(file, document);
+}
+
+type KeyScheme = AuthDocument & { type: "api_key" };
+
+function checkKey(
+  file: DefinitionFile,
+  path: (string | number)[],
+  scheme: Pick<KeyScheme, "placement"> & { name?: string; value?: string },
+  namespaces: Namespaces,
+): void {
+  const { placement } = scheme;
+  for (const key of ["name", "value"] as const) {
+    const isNeeded = placement !== "path";
+    if ((scheme[key] !== undefined) === isNeeded) continue;
+    const [problem, cure] = isNeeded
+      ? (["is missing", key === "name" ? `name the ${placement}` : "write how the key is sent"] as const)
+      : (["is not known for placement: path", `remove it: the key is the segment ${keySegment} of baseUrl`] as const);
+    file.fault([...path, key], problem, cure);
+  }
+  if (placement === "path" || scheme.name === undefined || scheme.value === undefined) return;
+  checkTemplates(file, [...path, "value"], scheme.value, namespaces);
+  checkPlaceName(file, [...path, "name"], placement, scheme.name);
+}
+
+/** Checks that a key in the path has its segment in the base URL, and that no other scheme would leave this segment empty. */
+function checkKeySegment(file: DefinitionFile, { baseUrl, auth }: Partial<ToolkitDocument>): void {
+  if (baseUrl === undefined || auth === undefined) return;
+  const hasSegment = fillInDeployment(baseUrl, {}).includes(keySegment);
+  const isKey = (scheme: AuthDocument) => scheme.type === "api_key" && scheme.placement === "path";
+  const index = auth.findIndex(isKey);
+  if (index < 0 && hasSegment) {
+    file.fault(["baseUrl"], `has ${keySegment}`, "declare {type: api_key, placement: path} in auth, or remove it");
+  } else if (index >= 0 && !hasSegment) {
+    file.fault(["auth", index, "placement"], "is path", `write ${keySegment} as a path segment of baseUrl`);
+  } else if (index >= 0 && auth.length > 1) {
+    file.fault(["auth"], "has schemes that do not fill the path segment of the key", "declare api_key alone");
+  }
 }
 
 function checkPlaceName(file: DefinitionFile, path: FaultPath, place: "header" | "query", name: string): void {

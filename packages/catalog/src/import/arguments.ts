@@ -56,7 +56,7 @@ export function parametersOf(
       onCut("method override");
       continue;
     }
-    if (isUnsent(parameter)) continue;
+    if (isUnsent(parameter, operation)) continue;
     if (parameter.in === "header" && /idempotency/i.test(parameter.name)) {
       idempotencyHeader = parameter.name;
       continue;
@@ -106,9 +106,10 @@ function declaredParameters(root: DocumentNode, { item, node }: Operation): Para
   return [...found.values()];
 }
 
-function isUnsent({ name, in: place }: Parameter): boolean {
+function isUnsent({ name, in: place }: Parameter, { path }: Operation): boolean {
+  if (place === "path") return !path.includes(`{${name}}`);
   if (place === "header") return ownHeaders.has(name.toLowerCase()) || faultOfHeaderName(name) !== undefined;
-  return place !== "path" && place !== "query" && place !== "querystring";
+  return place !== "query" && place !== "querystring";
 }
 
 function schemaOf(root: DocumentNode, node: DocumentNode): unknown {

@@ -13,6 +13,8 @@ import { textOf } from "./texts.ts";
  */
 export type ImportedAuth = {
   readonly auth: readonly AuthDocument[];
+  /** Name of the part of the path in which the app takes its key, such as `token` for `/{token}/items`. Undefined if no scheme has one. */
+  readonly pathKey: string | undefined;
   readonly remarks: readonly string[];
   /** Returns the OAuth scopes that an operation of the document needs. Scopes of schemes that svc does not use are left out. */
   scopesOf(operation: Operation): readonly string[];
@@ -20,20 +22,26 @@ export type ImportedAuth = {
 
 /**
  * Returns the authentication schemes of an OpenAPI document. `given`: the scheme that the caller chooses instead of the document's
- * (`bearer`, `basic`, `none`, `header:NAME` or `query:NAME`). If `given` is empty, the schemes of the document are used. Throws ImportError
+ * (`bearer`, `basic`, `none`, `header:NAME`, `query:NAME` or `path:NAME`). If `given` is empty, the schemes of the document are used. Throws ImportError
  * if the choice is unknown.
  */
 export function authOf(root: DocumentNode, operations: readonly Operation[], given: string): ImportedAuth {
-  if (given !== "") return { auth: [chosen(given)], remarks: [], scopesOf: () => [] };
+  const chosenKey = /^path:(.{1,100})$/.exec(given)?.[1];
+  if (given !== "") {
+    const auth = chosenKey === undefined ? [chosen(given)] : [];
+    return { auth, pathKey: chosenKey, remarks: [], scopesOf: () => [] };
+  }
   const schemes = objectOf(objectOf(root["components"])["securitySchemes"]);
   const uses = countUses(root, operations);
   const auth = new Map<string, AuthDocument>();
   const scoped = new Set<string>();
   const remarks: string[] = [];
+  let pathKey: string | undefined;
   for (const name of Object.keys(schemes).sort((a, b) => (uses.get(b) ?? 0) - (uses.get(a) ?? 0))) {
     const scheme = resolved(root, schemes[name]);
     const made = schemeOf(scheme);
     const taken = made.find(({ type }) => !auth.has(type));
+    if (scheme["type"] === "apiKey" && scheme["in"] === "path") pathKey ??= textOf(scheme["name"]).slice(0, 100);
     if (scheme["type"] === "oauth2" && made.length > 0) scoped.add(name);
     for (const document of made) if (!auth.has(document.type)) auth.set(document.type, document);
     if (taken === undefined)
@@ -50,6 +58,7 @@ export function authOf(root: DocumentNode, operations: readonly Operation[], giv
   }
   return {
     auth: auth.size === 0 ? [{ type: "none" }] : [...auth.values()],
+    pathKey,
     remarks,
     scopesOf: ({ node }) => scopesIn(requirementsOf(root, node), scoped),
   };
@@ -61,7 +70,7 @@ function chosen(given: string): AuthDocument {
   if (given === "bearer") return keyIn("header", "Authorization", "Bearer {{credential.key}}");
   if (place === "query" && /^[\w.~:$[\]-]{1,100}$/.test(name)) return keyIn("query", name);
   if (place === "header" && name.length <= 100 && faultOfHeaderName(name) === undefined) return keyIn("header", name);
-  const advice = "Give bearer, basic, none, header:NAME or query:NAME.";
+  const advice = "Give bearer, basic, none, header:NAME, query:NAME or path:NAME.";
   throw new ImportError("SOURCE_INVALID", `auth is ${JSON.stringify(given.slice(0, 100))}`, advice, "openapi.auth");
 }
 
@@ -118,7 +127,7 @@ function pairOf(
   const keys = pair.flatMap((name) => schemeOf(resolved(root, schemes[name])));
   const place = keys.flatMap((key, index) => {
     const secret = index === 0 ? "username" : "password";
-    return key.type === "api_key"
+    return key.type === "api_key" && key.placement !== "path"
       ? [{ in: key.placement, name: key.name, value: key.value.replace("credential.key", `credential.${secret}`) }]
       : [];
   });
@@ -130,6 +139,7 @@ function isAddress(value: unknown): value is string {
 }
 
 function whyUnused({ type, in: place, scheme }: DocumentNode): string {
+  if (type === "apiKey" && place === "path") return "no path segment of the address has its name";
   if (type === "apiKey") return `a key in a ${textOf(place).slice(0, 20)} is not supported`;
   if (type === "http") return `the HTTP scheme ${textOf(scheme).slice(0, 20)} is not supported`;
   if (type === "oauth2")

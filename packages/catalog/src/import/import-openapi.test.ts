@@ -188,6 +188,33 @@ test("two keys that an app wants together become the user name and the password 
   );
 });
 
+test("a key in the path is the segment of the server or of all operations that has its name", () => {
+  const document = shopDocument();
+  const { securitySchemes } = document.components;
+  const inPath = { security: [{ seat: [] }], servers: [{ url: "https://{region}.example.com/bot{Seat}/v1" }] };
+  Object.assign(securitySchemes, { seat: { type: "apiKey", in: "path", name: "Seat" } });
+  const byServer = imported({ ...document, ...inPath });
+  expect(byServer.toolkit).toMatchObject({
+    baseUrl: "https://{{account.region}}.example.com/{{credential.key}}/v1",
+    auth: [{ type: "api_key", placement: "path" }],
+    account: [{ name: "region" }],
+  });
+  expect(byServer.report.notes).toContainEqual(
+    expect.objectContaining({ kind: "auth", detail: expect.stringContaining("in the place of bot{Seat}") }),
+  );
+  const parameters = [{ name: "seat", in: "path", required: true, schema: { type: "string" } }];
+  const paths = Object.entries(shopDocument().paths).map(([path, item]) => [`/{seat}${path}`, { ...item, parameters }]);
+  const byPath = imported({ ...shopDocument(), paths: Object.fromEntries(paths) }, { auth: "path:seat" });
+  expect(byPath.toolkit).toMatchObject({ baseUrl: expect.stringMatching(/[^/]\/\{\{credential\.key\}\}$/) });
+  expect(byPath.tools["get_order"]).toMatchObject({ request: { path: "/orders/{{params.id}}" } });
+  expect(Object.keys(Object(byPath.tools["get_order"]).input.properties)).toEqual(["id"]);
+  const elsewhere = imported(document);
+  expect(elsewhere.toolkit["auth"]).toEqual(imported(shopDocument()).toolkit["auth"]);
+  expect(elsewhere.report.notes).toContainEqual(
+    expect.objectContaining({ kind: "auth", detail: expect.stringContaining("no path segment of the address") }),
+  );
+});
+
 test.each([
   ["no text", "", {}, /^OPENAPI_UNREADABLE: the document is not YAML/],
   ["broken JSON", "{", {}, /^OPENAPI_UNREADABLE: the document is not JSON/],
@@ -204,6 +231,7 @@ test.each([
   ["an unknown server", shopDocument(), { server: "9" }, /^BASE_URL_NEEDED: server "9" is not one of the 2 servers/],
   ["a server without https", shopDocument(), { server: "http://a.example.com" }, /^BASE_URL_NEEDED/],
   ["an unknown auth", shopDocument(), { auth: "magic" }, /^SOURCE_INVALID: auth is "magic"/],
+  ["a key in no segment", shopDocument(), { auth: "path:seat" }, /^SOURCE_INVALID: auth names the path segment "seat"/],
   [
     "an override without tools",
     shopDocument(),

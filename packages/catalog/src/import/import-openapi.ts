@@ -2,14 +2,14 @@ import { createHash } from "node:crypto";
 import { isSlug } from "../check/known-names.ts";
 import { toolkitLimits } from "../private/toolkit-limits.ts";
 import { type AccessClass, type ActionDocument, accessClasses, type ToolkitDocument } from "../read/documents.ts";
-import { authOf } from "./auth.ts";
+import { authOf, type ImportedAuth } from "./auth.ts";
 import { classOf } from "./classes.ts";
 import { ImportError, LeftOutError } from "./import-fault.ts";
 import { chosenClass, type ImportedTool, type OperationContext, type ToolOverride, toolOf } from "./operation.ts";
 import { type DocumentNode, ExternalReferenceError, type OpenapiDocument, readDocument } from "./read.ts";
 import { objectOf } from "./schema.ts";
 import { type LeftOut, type Operation, selectOperations } from "./select.ts";
-import { serverOf } from "./servers.ts";
+import { type ImportedServer, serverOf, withPathKey } from "./servers.ts";
 import { globOf, plainText, safeText, snakeCase, textOf, wordsOf } from "./texts.ts";
 
 /**
@@ -85,10 +85,13 @@ export function importOpenapi(text: string, options: ImportOptions): ImportedToo
   const document = readDocument(text);
   const { operations, leftOut, count } = selectOperations(document, options);
   if (operations.length > toolsMax) throw tooManyTools(operations);
-  const server = serverOf(document.root, { given: options.server, documentUrl: options.documentUrl });
-  const { auth, remarks, scopesOf } = authOf(document.root, operations, options.auth);
+  const declared = authOf(document.root, operations, options.auth);
+  const address = serverOf(document.root, { given: options.server, documentUrl: options.documentUrl });
+  const { server, auth, remarks, keyPrefix } = keyed(address, declared, operations);
+  const { scopesOf } = declared;
   const isKnown = (operation: Operation) => Object.hasOwn(options.names, keyOf(operation));
-  const context = { root: document.root, idempotencyHeader: options.idempotencyHeader, scopesOf, isKnown };
+  const { idempotencyHeader } = options;
+  const context = { root: document.root, idempotencyHeader, keyPrefix, scopesOf, isKnown };
   const tools = toolsWithin(context, operations, options);
   const flagged: string[] = [];
   const toolkit: ToolkitDocument = { ...describe(document, options, (field) => flagged.push(field)), ...server, auth };
@@ -120,6 +123,33 @@ export function importOpenapi(text: string, options: ImportOptions): ImportedToo
       ),
     },
   };
+}
+
+type KeyedToolkit = Pick<ImportedAuth, "auth" | "remarks"> & {
+  readonly server: ImportedServer;
+  readonly keyPrefix: string;
+};
+
+/** Returns the base address and the authentication of a toolkit. If the app takes its key in the path, the address has the key's segment. */
+function keyed(
+  server: ImportedServer,
+  { auth, remarks, pathKey }: ImportedAuth,
+  operations: readonly Operation[],
+): KeyedToolkit {
+  if (pathKey === undefined) return { server, auth, remarks, keyPrefix: "" };
+  const found = withPathKey(
+    server,
+    pathKey,
+    operations.map(({ path }) => path),
+  );
+  if (found !== undefined) {
+    const remark = `the key is sent in the path, in the place of ${found.segment}; the document's other schemes are not used`;
+    const { prefix: keyPrefix } = found;
+    return { server: found.server, auth: [{ type: "api_key", placement: "path" }], remarks: [remark], keyPrefix };
+  }
+  if (auth.length > 0) return { server, auth, remarks, keyPrefix: "" };
+  const problem = `auth names the path segment ${JSON.stringify(pathKey)}, which neither the server nor all operations have`;
+  throw new ImportError("SOURCE_INVALID", problem, `The server is ${server.baseUrl}.`, "openapi.auth");
 }
 
 type ToolsOptions = Pick<ImportOptions, "overrides" | "refused" | "names" | "accepted">;

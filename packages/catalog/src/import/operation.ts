@@ -39,6 +39,8 @@ export type OperationContext = {
   readonly patterns: SchemaConversion["patterns"];
   readonly idempotencyHeader: string;
   readonly bytesMax: number;
+  /** Beginning of each operation's path that is a part of the base address, such as `/{token}` for a key in the path. May be empty. */
+  readonly keyPrefix: string;
   scopesOf(operation: Operation): readonly string[];
   /** True if the operation is a tool of an earlier import, so that suspicious texts do not leave it out. */
   isKnown(operation: Operation): boolean;
@@ -97,7 +99,8 @@ function convert(context: OperationContext, operation: Operation, options: Conve
   const onCut = (reason: string) => cuts.set(reason, (cuts.get(reason) ?? 0) + 1);
   const shared = { root, patterns, onCut };
   const converter = new SchemaConverter({ ...shared, part: "input", limits: options.input });
-  const parameters = parametersOf(root, operation, { converter, onCut });
+  const path = operation.path.slice(context.keyPrefix.length) || "/";
+  const parameters = parametersOf(root, { ...operation, path }, { converter, onCut });
   const body = method === "GET" ? undefined : bodyOf(root, node, { converter, others: parameters, onCut });
   const result = resultOf(root, node, new SchemaConverter({ ...shared, part: "output", limits: options.output }));
   const id = typeof node["operationId"] === "string" ? node["operationId"] : "";

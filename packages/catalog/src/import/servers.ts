@@ -1,5 +1,5 @@
 import { isObject } from "@svc/core";
-import { faultOfBaseUrl } from "../build/base-url.ts";
+import { faultOfBaseUrl, keySegment } from "../build/base-url.ts";
 import type { ToolkitDocument } from "../read/documents.ts";
 import { ImportError } from "./import-fault.ts";
 import type { DocumentNode } from "./read.ts";
@@ -43,7 +43,7 @@ function importedServer({ url, variables }: DocumentNode, documentUrl: string): 
   const account: { name: string; description: string; example?: string }[] = [];
   const text = url.replaceAll(/\{([^{}]{1,100})\}/g, (_match, name: string) => {
     const variable = objectOf(objectOf(variables)[name]);
-    const shown = snakeCase(name).slice(0, 60).replace(/_$/, "") || "value";
+    const shown = variableName(name);
     if (account.every((other) => other.name !== shown)) account.push(accountVariable(shown, variable));
     return `{{account.${shown}}}`;
   });
@@ -51,6 +51,38 @@ function importedServer({ url, variables }: DocumentNode, documentUrl: string): 
   return absolute === undefined
     ? undefined
     : { baseUrl: absolute.replace(/\/+$/, ""), ...(account.length > 0 && { account }) };
+}
+
+function variableName(name: string): string {
+  return snakeCase(name).slice(0, 60).replace(/_$/, "") || "value";
+}
+
+/**
+ * A base address with the key of an account as a path segment. `segment`: this segment in the document, such as `{token}`. `prefix`: the
+ * beginning of each operation's path that the base address now contains, such as `/{token}`; may be empty.
+ */
+export type KeyedServer = { readonly server: ImportedServer; readonly segment: string; readonly prefix: string };
+
+/**
+ * Returns the base address with the key of an account in the path segment that holds `{name}`: a segment of the address, or the first
+ * segment of all paths. Returns undefined if there is no such segment.
+ */
+export function withPathKey(server: ImportedServer, name: string, paths: readonly string[]): KeyedServer | undefined {
+  const variable = variableName(name);
+  const segments = server.baseUrl.split("/");
+  const at = segments.findIndex((segment, index) => index > 2 && segment.includes(`{{account.${variable}}}`));
+  const segment = segments[at];
+  if (segment !== undefined) {
+    const { account = [], ...others } = server;
+    const left = account.filter((entry) => entry.name !== variable);
+    const baseUrl = segments.with(at, keySegment).join("/");
+    if (baseUrl.includes(`{{account.${variable}}}`)) return undefined;
+    const keyed = { ...others, baseUrl, ...(left.length > 0 && { account: left }) };
+    return { server: keyed, segment: segment.replace(`{{account.${variable}}}`, `{${name}}`), prefix: "" };
+  }
+  const [first = "", ...others] = new Set(paths.map((path) => path.split("/")[1] ?? ""));
+  if (others.length > 0 || !first.includes(`{${name}}`)) return undefined;
+  return { server: { ...server, baseUrl: `${server.baseUrl}/${keySegment}` }, segment: first, prefix: `/${first}` };
 }
 
 /**

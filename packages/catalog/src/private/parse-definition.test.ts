@@ -404,6 +404,21 @@ test.each(["a b", "a&b", "a=b", "a#b", "a%41", "\u{e4}", "x".repeat(101)])(
   },
 );
 
+test("a key in the path has its segment in the base URL, no name, and no scheme next to it", async () => {
+  const inPath = { type: "api_key", placement: "path" };
+  const baseUrl = "https://api.example.com/{{credential.key}}";
+  const faultsOf = (toolkit: object) => placesOf(privateDefinition({ toolkit }));
+  expect(await faultsOf({ baseUrl, auth: [inPath] })).toEqual([]);
+  expect(await faultsOf({ auth: [inPath] })).toEqual(["toolkit:auth[0].placement"]);
+  expect(await faultsOf({ baseUrl })).toEqual(["toolkit:baseUrl"]);
+  expect(await faultsOf({ baseUrl: `${baseUrl}x`, auth: [inPath] })).toContain("toolkit:baseUrl");
+  expect(await faultsOf({ baseUrl, auth: [inPath, { type: "none" }] })).toEqual(["toolkit:auth"]);
+  const named = { ...inPath, name: "key", value: "{{credential.key}}" };
+  expect(await faultsOf({ baseUrl, auth: [named] })).toEqual(["toolkit:auth[0].name", "toolkit:auth[0].value"]);
+  const nameless = { type: "api_key", placement: "header" };
+  expect(await faultsOf({ auth: [nameless] })).toEqual(["toolkit:auth[0].name", "toolkit:auth[0].value"]);
+});
+
 test.each("Proxy-Authorization Accept-Encoding X-HTTP-Method-Override x-method-override X-Http-Method".split(" "))(
   "the header %s is refused, whoever writes it",
   async (name) => {

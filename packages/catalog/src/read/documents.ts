@@ -33,6 +33,7 @@ export type MatchDocument = {
 export type AuthDocument =
   | OauthDocument
   | { type: "api_key"; placement: "header" | "query"; name: string; value: string }
+  | { type: "api_key"; placement: "path" }
   | { type: "basic"; place?: readonly { in: "header" | "query"; name: string; value: string }[] }
   | { type: "none" }
   | { type: "client_credentials"; tokenUrl: string; defaultScopes?: string[] };

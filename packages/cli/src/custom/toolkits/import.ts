@@ -53,7 +53,7 @@ export const addToolkitImport = command(
         "--server <server>",
         "address for calls, or the number of a server of the document (default: the first https one)",
       ],
-      ["--auth <auth>", "bearer, basic, none, header:NAME or query:NAME (default: as the document says)"],
+      ["--auth <auth>", "bearer, basic, none, header:NAME, query:NAME or path:NAME (default: as the document says)"],
       ["--idempotency-header <name>", "header in which the app takes an idempotency key"],
       ["--replace", "replace a toolkit that has the slug"],
       ["--dry-run", "read and check the document without storing a toolkit"],

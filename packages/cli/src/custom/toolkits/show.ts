@@ -152,7 +152,7 @@ function kindText({ kind, accessClass }: Tool): string {
 }
 
 function schemeText({ type, defaultScopes, keyPlacement, keyName }: ToolkitAuthSchemeSpec): string {
-  if (type === "api_key") return `${type}, in the ${keyPlacement} ${keyName}`;
+  if (type === "api_key") return `${type}, in the ${keyPlacement} ${keyName}`.trimEnd();
   return defaultScopes.length === 0 ? type : `${type}, with ${defaultScopes.join(" ")}`;
 }
 

@@ -37,6 +37,8 @@ test("a credential is what authorizing added, in every form an app may quote", (
     "k ey",
   ]);
   expect(credentialsOf(request, request)).toEqual([]);
+  const [before, after] = ["{{credential.key}}", "a%20b"].map((key) => `https://app.example.com/${key}/me?page=1`);
+  expect(credentialsOf({ ...request, url: `${before}` }, { ...request, url: `${after}` })).toEqual(["a%20b", "a b"]);
 });
 
 test("a secret is found in every way that URLs, forms and HTML write it", () => {

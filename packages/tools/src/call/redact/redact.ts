@@ -1,3 +1,4 @@
+import { keySegment } from "@svc/catalog";
 import type { AppRequest } from "@svc/connections";
 import { masked } from "./mask.ts";
 import { type EscapeBudget, escapesMax, type Range, type Reading, readingsOf } from "./readings.ts";
@@ -177,12 +178,21 @@ function withEdges(text: string, [start, end]: Range): Range {
 }
 
 /**
- * Returns the credential of a request in all forms in which an app may quote it. The credential consists of the values in headers and query
- * that the authorization added. They are found by comparing the request before and after the authorization.
+ * Returns the credential of a request in all forms in which an app may quote it. The credential consists of the values in headers, query
+ * and path that the authorization added. They are found by comparing the request before and after the authorization.
  */
 export function credentialsOf(before: AppRequest, after: AppRequest): string[] {
   const headers = Object.entries(after.headers).filter(([name, value]) => before.headers[name] !== value);
-  return [...headers.flatMap(([, value]) => formsOfHeader(value)), ...addedToQuery(before.url, after.url)];
+  const inUrl = [...addedToQuery(before.url, after.url), ...addedToPath(before.url, after.url)];
+  return [...headers.flatMap(([, value]) => formsOfHeader(value)), ...inUrl];
+}
+
+/** Returns the key that replaced `keySegment` in a URL, as it was sent and decoded. */
+function addedToPath(before: string, after: string): string[] {
+  const at = before.indexOf(keySegment);
+  if (at < 0) return [];
+  const sent = after.slice(at, after.length - (before.length - at - keySegment.length));
+  return [sent, decodeURIComponent(sent)];
 }
 
 function addedToQuery(before: string, after: string): string[] {

@@ -58,6 +58,7 @@ const rest = [
     "confirm-properties",
     "crash/jobs-nodes",
     "crash/kill",
+    "crash/mcp-writes",
     "crash/operational-events",
     "crash/own-events",
     "drill",

@@ -38,8 +38,14 @@ export type TestMcpServer = {
   metadata: Record<string, () => string>;
   /** Error with which the server answers every request. Undefined if it answers as usual. */
   failure: { readonly code: number; readonly message: string } | undefined;
+  /** HTTP answer to every call of a tool. Undefined if calls are answered as usual. */
+  refusal: { readonly status: number; readonly headers?: Readonly<Record<string, string>> } | undefined;
   /** Called with each call before it runs. It may end the connection. */
   before: (call: ServedCall, res: ServerResponse) => void;
+  /** Called with the JSON-RPC method of each message that arrives. The message waits until the result resolves. */
+  arrived: (method: string) => Promise<void> | undefined;
+  /** Called with the JSON-RPC method of each message after its answer was written. */
+  answered: (method: string) => void;
   /** Forgets all sessions of the older era, as after a restart. */
   forgetSessions(): void;
   close(): Promise<void>;
@@ -77,7 +83,10 @@ export async function startMcpServer(era: McpEra, tools: readonly ServerTool[]):
   };
   const server = createServer(async (req, res) => {
     const body = await buffer(req);
-    for (const { method } of messagesOf(body)) test.methods.push(method);
+    const [method = ""] = messagesOf(body).map((message) => message.method);
+    if (body.length > 0) test.methods.push(method);
+    res.on("finish", () => test.answered(method));
+    await test.arrived(method);
     const metadata = test.metadata[req.url ?? ""];
     if (metadata !== undefined) return void res.writeHead(200, { "content-type": "application/json" }).end(metadata());
     const isRefused = test.key !== undefined && req.headers[test.key[0]] !== test.key[1];
@@ -87,6 +96,8 @@ export async function startMcpServer(era: McpEra, tools: readonly ServerTool[]):
       res.writeHead(200, { "content-type": "application/json" });
       return void res.end(JSON.stringify({ jsonrpc: "2.0", id: message?.id, error: test.failure }));
     }
+    if (test.refusal !== undefined && method === "tools/call")
+      return void res.writeHead(test.refusal.status, { ...test.refusal.headers }).end("{}");
     current = { headers: req.headers, res };
     const request = requestOf(req, body);
     await write(res, await (era === "2026-07-28" ? modern.fetch(request) : serveLegacy(request)));
@@ -98,9 +109,11 @@ export async function startMcpServer(era: McpEra, tools: readonly ServerTool[]):
   const test: TestMcpServer = {
     url: `http://127.0.0.1:${address.port}/mcp`,
     ...{ calls: [], methods: [], tools, key: undefined },
-    ...{ isAuthorized: undefined, challenge: {}, metadata: {}, failure: undefined },
+    ...{ isAuthorized: undefined, challenge: {}, metadata: {}, failure: undefined, refusal: undefined },
     run: ({ args }) => ({ content: [{ type: "text", text: "done" }], structuredContent: args }),
     before: () => {},
+    arrived: () => undefined,
+    answered: () => {},
     forgetSessions: () => sessions.clear(),
     async close() {
       server.closeAllConnections();

@@ -1,6 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { runTestCommand } from "@svc/cli/test-command";
+import { createTestMcpClient } from "@svc/testing/mcp-client";
 import { startTestServer, type TestServer } from "@svc/testing/server";
+import { until } from "@svc/testing/until";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { type ServerTool, startMcpServer, type TestMcpServer } from "./mcp-server.ts";
 import { callTool, connect } from "./project.ts";
@@ -54,7 +56,7 @@ describe.each(["2025-11-25", "2026-07-28"] as const)("a server of %s", (era) => 
     Object.assign(app, {
       tools,
       run: ({ args }: { args: object }) => ({ content: [], structuredContent: args }),
-      before: () => {},
+      ...{ before: () => {}, refusal: undefined, isAuthorized: undefined },
     });
     app.calls.length = 0;
   });
@@ -101,13 +103,113 @@ describe.each(["2025-11-25", "2026-07-28"] as const)("a server of %s", (era) => 
         { type: "resource_link", uri: "https://example.com/a", name: "a" },
       ],
     });
-    expect(JSON.parse((await callTool(svc, `${slug}.add_note`)).resultJson)).toEqual({
+    const { resultJson, warnings } = await callTool(svc, `${slug}.add_note`);
+    expect(JSON.parse(resultJson)).toEqual({
       text: "see",
       parts: [
         { type: "image", mimeType: "image/png", bytes: 3 },
         { type: "resource_link", uri: "https://example.com/a" },
       ],
     });
+    expect(warnings).toEqual(["left_out: the data of 1 part is not in the result: image/png (3 bytes)"]);
+  });
+
+  test("an agent gets images as images, and a warning about other data; other callers get only warnings", async () => {
+    const resource = { uri: "file:///a", mimeType: "text/plain", text: "eleven byte" };
+    const content = [
+      { type: "image", data: png, mimeType: "image/png" },
+      { type: "audio", data: "AAAA", mimeType: "audio/wav" },
+      { type: "resource", resource },
+    ];
+    app.run = () => ({ content });
+    const others = "left_out: the data of 2 parts is not in the result: audio/wav (3 bytes), text/plain (11 bytes)";
+    const agent = createTestMcpClient(svc);
+    const call = { slug: `${slug}.add_note`, arguments: {}, entity_id: "ann", idempotency_key: `images ${era}` };
+    const answer = await agent.call("call_tool", call);
+    expect(answer.content).toEqual([
+      { type: "text", text: expect.stringContaining('"parts"') },
+      { type: "text", text: `Note: ${others}` },
+      { type: "image", data: png, mimeType: "image/png" },
+    ]);
+    expect(JSON.stringify(answer.structuredContent)).not.toContain(png);
+    const images = `left_out: only an agent gets the images of a result, in its answer over MCP: image/png (${pngBytes} bytes)`;
+    expect((await callTool(svc, `${slug}.add_note`)).warnings).toEqual([others, images]);
+    // Images are not stored, so a repeated call has none.
+    const again = await agent.call("call_tool", call);
+    expect(again.content.map(({ type }: { type: string }) => type)).toEqual(["text", "text"]);
+    expect(again.structuredContent).toMatchObject({ replayed: true, warnings: [others, images] });
+    app.run = () => ({ content: [content[0]], structuredContent: { id: 7 } });
+    const create = { slug: `${slug}.create_issue`, arguments: { title: "t" }, entity_id: "ann" };
+    expect((await agent.call("call_tool", create)).content.at(-1)).toMatchObject({ type: "image", data: png });
+  });
+
+  test("a structured result is judged by the schema that the server declares", async () => {
+    app.run = () => ({ content: [], structuredContent: { id: "seven", title: "t" } });
+    expect(await callTool(svc, `${slug}.create_issue`, { title: "t" })).toMatchObject({
+      outcome: "ok",
+      warnings: [expect.stringContaining("output_mismatch: the answer does not have the documented form: /id")],
+    });
+  });
+
+  test("a JSON-RPC error is a provider_error with at most 500 characters of its text", async () => {
+    app.run = () => Promise.reject(new Error("x".repeat(600)));
+    const { outcome, message } = await callTool(svc, `${slug}.create_issue`, { title: "t" });
+    expect([outcome, /x+/.exec(message.slice(message.indexOf("error: ")))?.[0].length]).toEqual([
+      "provider_error",
+      500,
+    ]);
+    expect(message).toContain("look first");
+  });
+
+  test("a question of the server to its user is a provider_error, without the server's words", async () => {
+    const asks: readonly (() => unknown)[] = [
+      () => Promise.reject(Object.assign(new Error("open evil.example"), { code: -32_042 })),
+      ...(era === "2026-07-28" ? [() => inputRequired] : []),
+    ];
+    for (const ask of asks) {
+      app.run = ask;
+      const { outcome, message } = await callTool(svc, `${slug}.tracker_list_issues`);
+      expect([outcome, message]).toEqual([
+        "provider_error",
+        expect.stringMatching(/^the app answered (an error|400): the server asks its user for something; svc does not/),
+      ]);
+      expect(message).not.toMatch(/evil|password|elicitation/);
+    }
+  });
+
+  test("429 is rate_limited, and a 403 that wants a scope is missing_scope and names it", async () => {
+    app.refusal = { status: 429, headers: { "retry-after": "7" } };
+    expect(await callTool(svc, `${slug}.create_issue`, { title: "t" })).toMatchObject({
+      ...{ outcome: "rate_limited", retryable: true, retryAfter: "7s", providerStatus: 429 },
+    });
+    const challenge = 'Bearer error="insufficient_scope", scope="issues:write files"';
+    app.refusal = { status: 403, headers: { "www-authenticate": challenge } };
+    expect(await callTool(svc, `${slug}.create_issue`, { title: "t" })).toMatchObject({
+      outcome: "missing_scope",
+      message: expect.stringContaining("issues:write, files"),
+    });
+    app.refusal = { status: 403 };
+    expect(await callTool(svc, `${slug}.create_issue`, { title: "t" })).toMatchObject({ outcome: "provider_error" });
+    expect(app.calls).toEqual([]);
+  });
+
+  test("a response that does not come in time is a timeout of a read, and leaves the outcome of a write unknown", async () => {
+    let closed = 0;
+    app.before = (_call, res) => void res.on("close", () => closed++);
+    app.run = () => new Promise(() => {});
+    const submit = async (tool: string, args: object) => {
+      const step = { id: "only", call: `${slug}.${tool}`, entity: "ann", args, timeout: "1s", retry: { max: 0 } };
+      const programJson = JSON.stringify({ version: 1, title: "Slow", steps: [step] });
+      const { json } = await svc.call("svc.v1.JobsService/SubmitJob", { programJson, waitSeconds: 30 });
+      return json.job;
+    };
+    expect(JSON.stringify(await submit("tracker_list_issues", {}))).toContain("timeout");
+    expect(await submit("create_issue", { title: "t" })).toMatchObject({ status: "JOB_STATUS_PARKED" });
+    expect(app.calls.map(({ name }) => name)).toEqual(["tracker_list_issues", "create_issue"]);
+    // The server learns that both were given up: by a message, or in 2026-07-28 by the end of the connection.
+    await until(() => closed === 2);
+    const cancels = () => app.methods.filter((method) => method === "notifications/cancelled").length;
+    await until(() => cancels() === (era === "2026-07-28" ? 0 : 2));
   });
 
   test("an error of the tool is a provider_error with its text", async () => {
@@ -149,6 +251,16 @@ describe.each(["2025-11-25", "2026-07-28"] as const)("a server of %s", (era) => 
     expect(app.calls).toEqual([]);
   });
 });
+
+/** A PNG image of one pixel. */
+const png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+const pngBytes = Buffer.from(png, "base64").byteLength;
+
+const inputRequired = {
+  resultType: "input_required",
+  requestState: "s",
+  inputRequests: { a: { method: "elicitation/create", params: { mode: "form", message: "Your password?" } } },
+};
 
 type Tool = { readonly slug: string; readonly accessClass: string };
 

@@ -28,6 +28,9 @@ export type AppCall = {
 /** The project on whose behalf a request is sent, and the definition of the app's toolkit. */
 export type AppParty = Pick<AppCall, "projectId" | "toolkit">;
 
+/** An image in the result of a tool. `data`: its bytes in base64. `bytes`: their number. */
+export type ResultImage = { readonly mimeType: string; readonly data: string; readonly bytes: number };
+
 /** Result of sending a request to an app: the app's answer, or the reason why there is none. */
 export type AppAnswer =
   | {
@@ -38,6 +41,10 @@ export type AppAnswer =
       readonly body: Buffer;
       /** Why the body could not be decoded, as the end of a sentence. `body` is then as the app sent it. Absent if the body was decoded. */
       readonly unreadable?: string;
+      /** Images of an MCP tool's result, which an agent may get in addition to the body. Absent if there are none. */
+      readonly images?: readonly ResultImage[];
+      /** Warnings about data of an MCP tool's result that is neither in the body nor an image. Absent if there are none. */
+      readonly warnings?: readonly string[];
     }
   /**
    * The body of the answer was cut off at a limit. `isBusy`: the body was within the size limit, but the node had no memory for it at that

@@ -1,6 +1,6 @@
 export { createAccountAccess } from "./access.ts";
 export type { AccountAccess, AccountFault, AccountQuery, CallableAccount, SeenAccounts } from "./account-access.ts";
-export type { AppAnswer, AppCall, AppRequest, AppTransport } from "./app-transport.ts";
+export type { AppAnswer, AppCall, AppRequest, AppTransport, ResultImage } from "./app-transport.ts";
 export {
   createDeploymentSecrets,
   type DeploymentSecrets,

@@ -1,3 +1,4 @@
+import type { ResultImage } from "@svc/connections";
 import type { CallOutcome } from "@svc/db/schema/words";
 
 export { type CallOutcome, callOutcomes } from "@svc/db/schema/words";
@@ -35,6 +36,8 @@ export type CallResult = {
   readonly warnings: readonly string[];
   readonly faults: readonly ArgumentFault[];
   readonly preview: RequestPreview | undefined;
+  /** Images of the app's answer, for agents. They are not stored. Absent if there are none, or if the caller takes none. */
+  readonly images?: readonly ResultImage[] | undefined;
 };
 
 /**

@@ -287,7 +287,7 @@ export type CallToolResponse = Message<"svc.v1.CallToolResponse"> & {
    * - `invalid_arguments`: `faults` lists every problem. svc sent nothing.
    * - `no_account`: the entity (customer or user) has no account of the toolkit (app). svc sent nothing.
    * - `account_unusable`: the account is not active, or the app rejected its credential.
-   * - `missing_scope`: the account does not have a scope that the tool needs. svc sent nothing.
+   * - `missing_scope`: the account does not have a scope that the tool needs. The call was not executed.
    * - `not_callable`: the tool is a trigger or is declared not callable. For a job: the host of a request is not on the
    *   project's list, or a secret does not exist. svc sent nothing.
    * - `not_bound`: the deployment does not configure the app's address. The message names the missing key.
@@ -339,6 +339,7 @@ export type CallToolResponse = Message<"svc.v1.CallToolResponse"> & {
   /**
    * Warnings about an `ok` call. Each is a name, a colon and a sentence.
    * - `output_mismatch`: the answer does not have the documented form or cannot be read.
+   * - `left_out`: data of the answer, such as an image, is not in `resultJson`. Only an agent gets images, over MCP.
    * - `truncated`: `resultJson` was shortened.
    * - `unrecorded`: svc could not write the call to the ledger (the stored record of every tool call).
    *

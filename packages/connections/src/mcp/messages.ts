@@ -3,7 +3,8 @@ import { createSlices, isObject, parseJsonInTurns, readForeignText } from "@svc/
 import type { AppAnswer } from "../app-transport.ts";
 
 /**
- * The answer of an MCP server to a request: a JSON-RPC message with every digit of its numbers. `text`: the JSON text of the message.
+ * The answer of an MCP server to a request: a JSON-RPC message with every digit of its numbers. It is the response, or the server's question
+ * to the user. `text`: the JSON text of the message.
  */
 export type ServerResponse = { readonly value: Readonly<Record<string, unknown>>; readonly text: string };
 
@@ -16,8 +17,9 @@ function isEventStream(headers: Readonly<Record<string, string>>): boolean {
 }
 
 /**
- * Returns the JSON-RPC response with this id in the answer of an MCP server: the body itself, or an event of its stream. Returns undefined
- * if the answer has no such response. Other work of the node can run while svc reads a long answer.
+ * Returns the JSON-RPC response with this id in the answer of an MCP server: the body itself, or an event of its stream. Returns a question
+ * to the user if the server asks one first. Returns undefined if the answer has neither. Other work of the node can run while svc reads a
+ * long answer.
  */
 export async function readResponse(
   answer: AppAnswer & { readonly kind: "answer" },
@@ -29,14 +31,29 @@ export async function readResponse(
   for await (const text of texts) {
     if (!mayRespond(text)) continue;
     const value = await parseJsonInTurns(text, { bounds, turn: setImmediate }).catch(() => undefined);
-    if (isObject(value) && value["id"] === id && ("result" in value || "error" in value)) return { value, text };
+    if (isObject(value) && isAnswer(value, id)) return { value, text };
   }
   return undefined;
 }
 
-/** True if a text can be a JSON-RPC response. Used so that only few events of a long stream are read as JSON. */
+/** True if a text can be an answer. Used so that only few events of a long stream are read as JSON. */
 function mayRespond(text: string): boolean {
-  return text.includes('"result"') || text.includes('"error"');
+  return text.includes('"result"') || text.includes('"error"') || /"(?:elicitation|sampling|roots)\\?\//.test(text);
+}
+
+/** True if a message is the response with this id, or a question of the server. */
+function isAnswer(value: Readonly<Record<string, unknown>>, id: unknown): boolean {
+  return (value["id"] === id && ("result" in value || "error" in value)) || isQuestion(value);
+}
+
+const questions = ["elicitation/create", "sampling/createMessage", "roots/list"];
+
+/**
+ * True if a message of an MCP server is a request to the user, the model or the files of its client. svc has declared that it answers none,
+ * so a server of 2025-11-25 that sends one waits in vain.
+ */
+export function isQuestion({ method, id }: Readonly<Record<string, unknown>>): boolean {
+  return id !== undefined && typeof method === "string" && questions.includes(method);
 }
 
 /** Maximum number of lines of a stream that svc reads. What follows them is ignored. */
@@ -89,7 +106,8 @@ const watchedMax = 65_536;
 
 /**
  * Returns a function that is called with the parts of an answer's body, in order. It returns true when an event of a stream is the response
- * with this id, so that a server that leaves the stream open does not delay the call. It returns false for an answer that is not a stream.
+ * with this id, or a question. So a server that leaves the stream open does not delay the call. It returns false for an answer that is not
+ * a stream.
  */
 export function createResponseWatch(id: unknown): (chunk: Buffer) => boolean {
   let parts: Buffer[] = [];
@@ -112,16 +130,16 @@ export function createResponseWatch(id: unknown): (chunk: Buffer) => boolean {
     const whole = events.slice(isLong ? 1 : 0, -1);
     parts = [Buffer.from(events.at(-1) ?? "", "latin1")];
     [bytes, isLong] = [parts[0]?.byteLength ?? 0, false];
-    return whole.some((event) => event.length <= watchedMax && isResponse(event, id));
+    return whole.some((event) => event.length <= watchedMax && isAnswerEvent(event, id));
   };
 }
 
-function isResponse(event: string, id: unknown): boolean {
+function isAnswerEvent(event: string, id: unknown): boolean {
   if (!mayRespond(event)) return false;
   const lines = event.split(/\r\n|\n|\r/).filter((line) => line.startsWith("data:"));
   try {
     const value: unknown = JSON.parse(lines.map(dataOf).join("\n"));
-    return isObject(value) && value["id"] === id && ("result" in value || "error" in value);
+    return isObject(value) && isAnswer(value, id);
   } catch {
     // The event is not JSON. The caller reads the whole answer and reports that.
     return false;

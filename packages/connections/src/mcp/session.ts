@@ -3,7 +3,7 @@ import type { Client } from "@modelcontextprotocol/client";
 import { isObject, parseExactJson } from "@svc/core";
 import type { AppAnswer, AppRequest } from "../app-transport.ts";
 import type { ExchangeParty, NetworkTransport } from "../network-transport.ts";
-import { createResponseWatch, readResponse, type ServerResponse } from "./messages.ts";
+import { createResponseWatch, isQuestion, readResponse, type ServerResponse } from "./messages.ts";
 
 /** Time and credential of one operation with an MCP server. `request`: address and headers, with the credential of the account. */
 export type McpOperation = {
@@ -125,7 +125,7 @@ async function request(
   method: string,
   send: (options: LibraryOptions) => Promise<unknown>,
 ): Promise<McpResult> {
-  const timeout = Math.max(1, operation.endMs - performance.now());
+  const timeout = Math.max(1, operation.endMs - performance.now() - cancelEarlierMs);
   const { state, failed } = await run(operation, method, () => send({ timeout }));
   if (state.message !== undefined) return { kind: "message", message: state.message };
   return failed ?? { kind: "other", reason: "it did not respond to the request", isSent: state.isSent };
@@ -175,6 +175,12 @@ function reasonOf(error: unknown): string {
   return "it does not follow the protocol";
 }
 
+/**
+ * Time in milliseconds by which the library gives an operation up before its HTTP request ends. Otherwise the request could end first, and
+ * the library would not cancel the operation at the server.
+ */
+const cancelEarlierMs = 20;
+
 /** Maximum time in milliseconds to send the message that cancels an operation whose own time has ended. */
 const cancelMs = 2_000;
 
@@ -193,15 +199,12 @@ async function post(
   const isOwn = method !== undefined && method === state.method;
   const isCancel = method === "notifications/cancelled";
   const headers = Object.fromEntries(new Headers(init.headers).entries());
-  const exchange = network.exchange(
-    { method: "POST", url: state.request.url, headers: { ...state.request.headers, ...headers }, body },
-    party,
-    {
-      timeoutMs: isCancel ? cancelMs : Math.max(1, state.endMs - performance.now()),
-      signal: isOwn ? state.cancel.signal : undefined,
-      isComplete: id === undefined ? undefined : createResponseWatch(id),
-    },
-  );
+  const sent = { method: "POST", url: state.request.url, headers: { ...state.request.headers, ...headers }, body };
+  const exchange = network.exchange(sent, party, {
+    timeoutMs: isCancel ? cancelMs : Math.max(1, state.endMs - performance.now()),
+    signal: isOwn ? state.cancel.signal : undefined,
+    isComplete: id === undefined ? undefined : createResponseWatch(id),
+  });
   if (isOwn) {
     state.isSent = true;
     state.exchange = exchange;
@@ -221,6 +224,11 @@ async function post(
       message: "the answer of the MCP server has no response to the request",
     };
     throw new UnusableAnswerError("it did not respond to the request");
+  }
+  if (isQuestion(state.message.value)) {
+    // svc ends the call without an answer to the question. The server must not wait for it.
+    const cancelled = { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: id } };
+    void network.exchange({ ...sent, body: JSON.stringify(cancelled) }, party, { timeoutMs: cancelMs });
   }
   return stub(state.message, id);
 }

@@ -154,6 +154,23 @@ test("a call with little time leaves the opening of the session to the next one"
   expect(app.count("tools/list")).toBe(1);
 });
 
+test.each(["elicitation/create", "sampling/createMessage", "roots/list"])(
+  "a call in which the server asks for %s ends at once, and the server is told to wait for no answer",
+  async (method) => {
+    const question = JSON.stringify({ jsonrpc: "2.0", id: "q", method, params: { message: "Your password?" } });
+    const app = await startServer((message, res) => {
+      const listed = listing(message);
+      if (listed !== undefined) return listed;
+      res.writeHead(200, { "content-type": "text/event-stream" }).write(`data: ${question}\n\n`);
+    });
+    const answer = await app.call({ timeoutMs: 600_000 });
+    const text = String(answer.kind === "answer" && answer.body);
+    expect(text).toContain("the server asks its user for something; svc does not pass that on. It may have changed");
+    expect(text).not.toContain("password");
+    await expect.poll(() => app.count("notifications/cancelled")).toBe(1);
+  },
+);
+
 test("the server learns that a call was given up after its time, in a message that gets 2 s", async () => {
   const app = await startServer(
     (message, res) =>

@@ -3,7 +3,7 @@ import type { AppAnswer, AppCall, AppRequest, AppTransport } from "../app-transp
 import type { NetworkTransport } from "../network-transport.ts";
 import { type KeptSession, KeptSessions } from "./kept-sessions.ts";
 import { type ListedTools, listTools } from "./list-tools.ts";
-import { answerOf, failedAnswer } from "./read-result.ts";
+import { answerOf, failedAnswer, refusalOf } from "./read-result.ts";
 import { type McpOperation, type McpResult, type McpSession, openSession } from "./session.ts";
 
 /** Maximum age in milliseconds of a list of tools with which svc compares the accepted definition before a call. */
@@ -169,7 +169,7 @@ function toAnswer(result: CallResult, { action }: AppCall): AppAnswer {
         ? { kind: "broken", sent: true, message: `the MCP server's answer cannot be used: ${result.reason}` }
         : failedAnswer(`the server cannot be used as an MCP server: ${result.reason}`, "read");
     case "answer":
-      return result.isSent ? result.answer : unsent(result.answer);
+      return refusalOf(result.isSent ? result.answer : unsent(result.answer));
   }
 }
 

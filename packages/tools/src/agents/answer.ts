@@ -2,6 +2,7 @@ import { type Clock, confirmLifeMs, digestSecret, isObject, type ProjectPrincipa
 import type { Database } from "@svc/db/connect";
 import { findConsoleLink, makeConsoleLink, spendConsoleLink } from "@svc/db/console/links";
 import type { McpContext, McpOutcome, Params } from "../mcp/offer.ts";
+import type { CallResult } from "../outcome.ts";
 
 /** Database and clock, which are needed to ask a client's user for confirmation. */
 export type ConfirmationStore = { readonly db: Database; readonly clock: Clock };
@@ -66,9 +67,13 @@ export async function readUserAnswer(
   return isYes && name !== undefined ? { kind: "confirmed", name } : { kind: "declined" };
 }
 
-/** A tool's answer: `texts` for a model, and the same content as data (`structured`) for a program. */
+/**
+ * A tool's answer: `texts` for a model, and the same content as data (`structured`) for a program. `images`: images for the model, in
+ * addition to the texts. Absent if there are none.
+ */
 export type ToolAnswer = {
   readonly texts: readonly string[];
+  readonly images?: CallResult["images"];
   readonly structured: Readonly<Record<string, unknown>>;
   readonly isError: boolean;
   /** The question that the client's user must answer before the call is made. Undefined if no question is needed. */
@@ -76,8 +81,13 @@ export type ToolAnswer = {
 };
 
 /** Returns an answer of svc as a tool result of the protocol MCP. */
-export function toolResult({ texts, structured, isError }: ToolAnswer): Readonly<Record<string, unknown>> {
-  return { content: texts.map((text) => ({ type: "text", text })), structuredContent: structured, isError };
+export function toolResult({ texts, images = [], structured, isError }: ToolAnswer): Readonly<Record<string, unknown>> {
+  const shown = images.map(({ mimeType, data }) => ({ type: "image", mimeType, data }));
+  return {
+    content: [...texts.map((text) => ({ type: "text", text })), ...shown],
+    structuredContent: structured,
+    isError,
+  };
 }
 
 /**

@@ -65,7 +65,7 @@ export async function answerCall(
     maxBytes: args.max_bytes ?? resultBytesDefault,
   };
   const { shape, ...call } = readCallRequest(request, principal);
-  const called = await caller.call({ ...call, pinned, person });
+  const called = await caller.call({ ...call, pinned, person, takesImages: true });
   const answer = answerOf(called);
   const shown = showResult(answer, shape);
   const texts = callTexts(args.slug, { answer, shown, hints });
@@ -73,6 +73,7 @@ export async function answerCall(
   return {
     ...(name !== undefined && { askUser: { name, text: texts.join("\n") } }),
     texts,
+    images: answer.result.images,
     structured: callData(answer, shown),
     isError: called.outcome !== "held" && answer.result.outcome !== "ok",
   };

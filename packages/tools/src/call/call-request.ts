@@ -86,6 +86,8 @@ export type CallRequest = {
    * `confirmed`: identifies the call that the user has confirmed.
    */
   readonly person?: { readonly confirmed: string | undefined } | undefined;
+  /** True if the caller takes images of the answer. Default: the result has a warning in their place. */
+  readonly takesImages?: boolean | undefined;
   /**
    * Values that no message about the call may quote, in addition to the call's sensitive arguments. A job passes values that other parts of
    * the job keep secret.

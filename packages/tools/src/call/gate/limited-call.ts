@@ -77,6 +77,7 @@ async function send(
   const result = await executeCall(context, entry, prepared, {
     keepsAppKey: plan.keepsAppKey,
     timeoutMs: plan.timeoutMs,
+    takesImages: plan.takesImages,
     mayRepeat,
     review: reviewOf(context, made),
   });

@@ -27,6 +27,8 @@ export type ExecuteOptions = {
   readonly keepsAppKey: boolean;
   /** Maximum duration of the call in milliseconds. Default and maximum: 30 s. */
   readonly timeoutMs?: number | undefined;
+  /** True if the caller takes images of the answer. Default: the result has a warning in their place. */
+  readonly takesImages?: boolean | undefined;
   /** Called before the request is sent a second time. Resolves to false if a call limit allows no second request. */
   readonly mayRepeat?: (() => Promise<boolean>) | undefined;
   /** Sends the result to the project's hooks (URLs that svc asks), and resolves to the result as they changed it. Never rejects. */
@@ -62,9 +64,11 @@ export async function executeCall(
   const turn = () => context.turns.next(entry.caller.projectId);
   const redacted = { ...sent, value: await redactTextsInTurns(sent.value, redact, { turn, source }) };
   const providerMs = clock.now() - startedAt;
-  const result = options.review === undefined ? redacted : await options.review(redacted);
+  // Hooks see no images, so the caller of a result that hooks review gets none.
+  const stored = options.review === undefined ? withoutImages(redacted) : await options.review(withoutImages(redacted));
+  const result = options.takesImages && options.review === undefined ? redacted : stored;
   const { isSandbox } = way;
-  const end = { result, accountId: account?.id, isSandbox, providerMs, redact };
+  const end = { result: stored, accountId: account?.id, isSandbox, providerMs, redact };
   try {
     await ledger.end(entry, end, { bindsKey: bindsKey(prepared, result) });
     return result;
@@ -75,6 +79,14 @@ export async function executeCall(
     const warning = "unrecorded: the ledger could not be written; this call may read as unknown there";
     return { ...result, warnings: [...result.warnings, warning] };
   }
+}
+
+/** Returns a result with a warning in place of its images. */
+function withoutImages({ images, ...result }: CallResult): CallResult {
+  if (images === undefined) return result;
+  const shown = images.map(({ mimeType, bytes }) => `${mimeType} (${bytes} bytes)`).join(", ");
+  const warning = `left_out: only an agent gets the images of a result, in its answer over MCP: ${shown}`;
+  return { ...result, warnings: [...result.warnings, warning] };
 }
 
 /**

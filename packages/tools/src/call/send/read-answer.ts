@@ -1,4 +1,5 @@
 import type { Action } from "@svc/catalog";
+import type { AppAnswer } from "@svc/connections";
 import { displayText, JsonTooLargeError, parseExactJson, readForeignText, readRetryAfter, singleLine } from "@svc/core";
 import { type CallResult, resultOf } from "../../outcome.ts";
 import { maskNames, sensitiveNames } from "../redact/mask.ts";
@@ -66,14 +67,7 @@ function sensitiveNamesOf(action: Action): ReadonlySet<string> {
   return names;
 }
 
-/** An app's answer and its status. Header names are in lower case. */
-type Answer = {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: Buffer;
-  /** The reason why the body of the app's answer cannot be decoded, written as the end of a sentence. */
-  readonly unreadable?: string | undefined;
-};
+type Answer = Omit<AppAnswer & { readonly kind: "answer" }, "kind">;
 
 /**
  * Maximum number of values that are read from an answer. Checking, trimming and recording this many values takes a quarter of a second of a
@@ -106,6 +100,8 @@ export type ReadResult = CallResult & { readonly source?: string | undefined };
 export function* readAnswer(action: Action, answer: Answer, options: ReadOptions): Generator<undefined, ReadResult> {
   const { status } = answer;
   if (status === 429) return rateLimited(answer, options.nowMs);
+  const scopes = status === 403 ? neededScopes(answer) : undefined;
+  if (scopes !== undefined) return scopeless(answer, scopes, options.redact);
   if (status < 200 || status > 299) return failed(action, answer, options);
   const body = parseBody(action, answer, options.redact);
   if ("fault" in body) return unread(action, status, body.fault);
@@ -119,7 +115,9 @@ export function* readAnswer(action: Action, answer: Answer, options: ReadOptions
     });
   }
   const { isWhollyInBody, ...payload } = yield* readPayload(action, body.value);
-  const result = resultOf({ outcome: "ok", providerStatus: status, ...payload });
+  const { images, warnings = [] } = answer;
+  const read = { ...payload, ...(images && { images }), warnings: [...payload.warnings, ...warnings] };
+  const result = resultOf({ outcome: "ok", providerStatus: status, ...read });
   return isWhollyInBody ? { ...result, source: body.text } : result;
 }
 
@@ -133,6 +131,23 @@ function rateLimited(answer: Answer, nowMs: number): CallResult {
     retryAfterMs,
     message: `the app accepts no more calls for now (429); the call was not executed.${wait}`,
   });
+}
+
+/** Returns the scopes that an app names in its challenge `insufficient_scope` (RFC 6750); undefined without this challenge. */
+function neededScopes({ headers }: Answer): readonly string[] | undefined {
+  const challenge = (headers["www-authenticate"] ?? "").slice(0, challengeMax);
+  if (!/\bBearer\b/i.test(challenge) || !/\berror\s*=\s*"?insufficient_scope\b/i.test(challenge)) return undefined;
+  const [, quoted, bare = ""] = /\bscope\s*=\s*(?:"([^"]*)"|([^\s,"]+))/i.exec(challenge) ?? [];
+  return (quoted ?? bare).split(" ").filter((scope) => /^[\x21\x23-\x5b\x5d-\x7e]{1,200}$/.test(scope));
+}
+
+/** Maximum characters of a challenge that are read, and maximum scopes that a message names. */
+const [challengeMax, scopesMax] = [8_192, 20];
+
+function scopeless({ status }: Answer, scopes: readonly string[], redact: Redactor): CallResult {
+  const named = scopes.length === 0 ? "a scope" : redact(scopes.slice(0, scopesMax).join(", "));
+  const message = `the app wants ${named}, which the account was not granted; connect it again and grant that`;
+  return resultOf({ outcome: "missing_scope", providerStatus: status, message });
 }
 
 function failed(action: Action, answer: Answer, { isRepeatable, nowMs, redact }: ReadOptions): CallResult {

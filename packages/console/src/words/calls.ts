@@ -28,7 +28,11 @@ const outcomes: Record<CallOutcomeName, Omit<Word, "word">> = {
   invalid_arguments: { tone: "bad", icon: "cross", says: "Its arguments miss the schema. Nothing was sent." },
   no_account: { tone: "bad", icon: "plug", says: "The entity has no account of the toolkit. Nothing was sent." },
   account_unusable: { tone: "bad", icon: "plug", says: "The account must be connected again." },
-  missing_scope: { tone: "bad", icon: "lock", says: "The account was not granted what it needs. Nothing was executed." },
+  missing_scope: {
+    tone: "bad",
+    icon: "lock",
+    says: "The account was not granted what it needs. Nothing was executed.",
+  },
   not_callable: { tone: "bad", icon: "ban", says: "It cannot be called. Nothing was sent." },
   not_bound: { tone: "bad", icon: "ban", says: "The deployment does not say where the app is. Nothing was sent." },
   rate_limited: { tone: "warn", icon: "clock", says: "The app answered 429 and did not do it." },

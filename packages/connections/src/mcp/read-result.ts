@@ -13,7 +13,7 @@ const asksUser = "the server asks its user for something; svc does not pass that
 
 /**
  * Returns the response of an MCP server to a call as an app's answer: a JSON object with the member `result`, or `error` if the call failed.
- * Images are beside it. Other data is left out, with a warning. `access`: access class of the called tool.
+ * Images are separate from it. Other data is left out, with a warning. `access`: access class of the called tool.
  */
 export function answerOf({ value }: ServerResponse, access: AccessClass): AppAnswer {
   const { error, result } = value;
@@ -89,7 +89,7 @@ function mediaOf(content: readonly Part[]): { images?: readonly ResultImage[]; w
   return { ...(images.length > 0 && { images }), ...(leftOut.length > 0 && { warnings: [warning] }) };
 }
 
-/** Returns a part as an image; undefined if it is none, or if its data is not of the type that it names. */
+/** Returns a part as an image; undefined if it is another part, or if its data is not of the type that it names. */
 function imageOf({ type, mimeType, data }: Part, bytes: number): ResultImage | undefined {
   if (type !== "image" || typeof mimeType !== "string" || typeof data !== "string") return undefined;
   const start = Object.hasOwn(imageStarts, mimeType) ? imageStarts[mimeType] : undefined;

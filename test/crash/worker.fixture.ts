@@ -81,7 +81,7 @@ const node = createNode({
   publicUrl: () => "https://svc.example.com",
   version: "0.0.0",
   ranges: { endpoints: ranges, apps: ranges },
-  isSandbox: false,
+  sandboxMode: "off",
   random: () => 0,
   engines: ["jobs", "deliveries"],
   limits: {

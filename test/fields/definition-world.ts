@@ -129,7 +129,7 @@ async function serve(
     },
   };
   const node = createTestNode(db, {
-    ...{ clock, catalog, transport, isSandbox: false, engines: ["jobs", "standing"] },
+    ...{ clock, catalog, transport, sandboxMode: "off", engines: ["jobs", "standing"] },
     variable: JSON.stringify(toolkit).includes('"basic":true') ? pairOf : variable,
     deployment: deployment && deploymentOf(deployment),
   });

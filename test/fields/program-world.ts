@@ -67,7 +67,7 @@ export async function createProgramWorld(): Promise<ProgramWorld> {
     clock,
     catalog: catalogOf({ toolkits: [desk] }),
     transport: app.transport,
-    isSandbox: true,
+    sandboxMode: "force",
     limits: { jobs: { patienceMs: 0 } },
     engines: ["jobs", "standing"],
   });

@@ -25,7 +25,7 @@ function clientOf(projectId: Awaited<ReturnType<typeof createProject>>["id"]) {
 beforeAll(async () => {
   database = await createTestDatabase();
   const catalog = await shippedCatalog();
-  node = createTestNode(database.db, { clock, catalog, isSandbox: true, engines: ["jobs"] });
+  node = createTestNode(database.db, { clock, catalog, sandboxMode: "force", engines: ["jobs"] });
   const { id: projectId } = await createProject(database.db, "escalation", clock.now());
   jobs = clientOf(projectId);
   const connections = node.client(ConnectionsService, { projectId });

@@ -59,7 +59,7 @@ export function createEngineUnderTest(parts: EngineParts): EngineUnderTest {
   const faults: unknown[] = [];
   const failed = (_what: string, error: unknown) => void faults.push(error);
   const node = createTestNode(db, {
-    ...{ clock, transport, catalog, isSandbox: true },
+    ...{ clock, transport, catalog, sandboxMode: "force" },
     sealer: createSealer(parseVaultKeys(vaultKey)),
     ...(onFaultPoint && { onFaultPoint }),
     limits: { jobs: { leaseMs } },

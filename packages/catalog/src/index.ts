@@ -92,6 +92,7 @@ export type {
   ToolkitDocument,
 } from "./read/documents.ts";
 export { createCatalog, loadCatalog } from "./read/load.ts";
+export { accountSidesOf, isPlayed, type SandboxMode, sidesOf, type ToolkitSides } from "./sandbox-mode.ts";
 export { fillInput, fitInput } from "./schema/fit-input.ts";
 export { createTenantValidators, createValidator, type SchemaValidator } from "./schema/json-schema.ts";
 export { readProviderTime } from "./schema/provider-time.ts";

@@ -33,6 +33,7 @@ import { parsePrivateToolkit } from "./private/parse-definition.ts";
 import type { CatalogViews, PublishedToolkit } from "./private/private-toolkits.ts";
 import { DefinitionError, type FileFault } from "./read/definition-file.ts";
 import { accessClasses } from "./read/documents.ts";
+import { isPlayed, type SandboxMode } from "./sandbox-mode.ts";
 import { createSourceCalls } from "./source/service-source.ts";
 import { newSource } from "./source/source-options.ts";
 import type { CatalogView, ToolkitSourceState } from "./view/view.ts";
@@ -56,6 +57,8 @@ export type CatalogServiceOptions = {
   readonly sealer: Sealer;
   /** True if the deployment has an OAuth client for the toolkit's app. */
   readonly isOauthRegistered: (toolkit: Toolkit) => boolean;
+  /** For which toolkits (apps) the sandbox answers instead of the app. */
+  readonly sandboxMode: SandboxMode;
   /** Makes toolkits (each the tools of one app) from OpenAPI documents. */
   readonly importer: ToolkitImporter;
 };
@@ -65,10 +68,10 @@ export type CatalogServiceOptions = {
  * The API messages are created once, so GetTool is only a lookup.
  */
 export function createCatalogService(options: CatalogServiceOptions): ServiceImpl<typeof CatalogService> {
-  const { db, clock, views, sealer, isOauthRegistered, importer } = options;
+  const { db, clock, views, sealer, isOauthRegistered, sandboxMode, importer } = options;
   const inTurn = createTurns();
   const toolkitMessage = (toolkit: Toolkit, source?: ToolkitSourceState): ToolkitMessage =>
-    toToolkitMessage(toolkit, isOauthRegistered(toolkit), source);
+    toToolkitMessage(toolkit, isOauthRegistered(toolkit), { source, isLive: !isPlayed(toolkit, sandboxMode) });
   /**
    * Returns the catalog view of the project that the request names. This must be the key's own project; any other project is reported as
    * not found. If the request names no project, returns the shared catalog.
@@ -247,9 +250,13 @@ function isMessageGranted(
 
 /**
  * Converts a toolkit to its API message. `isOauthRegistered`: true if the deployment has an OAuth client for the toolkit. `source`: how a
- * private toolkit was published; undefined for other toolkits.
+ * private toolkit was published; undefined for other toolkits. `isLive`: true if calls reach the real app.
  */
-function toToolkitMessage(toolkit: Toolkit, isOauthRegistered: boolean, source?: ToolkitSourceState): ToolkitMessage {
+function toToolkitMessage(
+  toolkit: Toolkit,
+  isOauthRegistered: boolean,
+  { source, isLive }: { readonly source: ToolkitSourceState | undefined; readonly isLive: boolean },
+): ToolkitMessage {
   const connectability = connectabilityOf(toolkit.auth, isOauthRegistered);
   return create(ToolkitSchema, {
     slug: toolkit.slug,
@@ -264,6 +271,7 @@ function toToolkitMessage(toolkit: Toolkit, isOauthRegistered: boolean, source?:
     connectability,
     sourceKind: source?.kind ?? "",
     changesWaiting: source?.changesWaiting ?? 0,
+    live: isLive,
   });
 }
 

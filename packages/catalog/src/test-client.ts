@@ -49,7 +49,15 @@ export function createTestNode(db: Database, options: CatalogNodeOptions = {}): 
     else
       router.service(
         CatalogService,
-        createCatalogService({ db, clock, views, sealer, isOauthRegistered, importer: notImported }),
+        createCatalogService({
+          db,
+          clock,
+          views,
+          sealer,
+          isOauthRegistered,
+          sandboxMode: "off",
+          importer: notImported,
+        }),
       );
   };
   return {

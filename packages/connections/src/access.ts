@@ -1,4 +1,4 @@
-import type { Action } from "@svc/catalog";
+import { type Action, isPlayed } from "@svc/catalog";
 import { type AccountId, type Batcher, createBatcher, formatValue, LeastRecentlyUsed, SealError } from "@svc/core";
 import type { Database } from "@svc/db/connect";
 import { type CallableAccountRow, findActiveAccounts, findCallableAccount } from "@svc/db/connections/find-callable";
@@ -83,7 +83,7 @@ async function resolve(context: Context, query: AccountQuery): Promise<CallableA
   const readNowMs = context.clock.now();
   const { row, readAtMs } =
     accountId === undefined
-      ? await findOfEntity(context, query)
+      ? await findOfEntity(context, query, isPlayed(toolkit, context.sandboxMode))
       : { row: await findCallableAccount(context.db, projectId, accountId), readAtMs: readNowMs };
   if (row === undefined) return accountId === undefined ? whyNone(context, query) : noSuchAccount(query);
   const isAsked = belongsTo(row, toolkit) && (accountId === undefined || entityId === "" || row.entityId === entityId);
@@ -131,11 +131,13 @@ function createActiveLookups(db: Database): Context["active"] {
  * app's toolkit declares first. If it has none, returns the project's own account.
  */
 async function findOfEntity(
-  context: Pick<Context, "active" | "clock" | "isSandbox">,
+  context: Pick<Context, "active" | "clock">,
   query: AccountQuery,
+  isSandbox: boolean,
 ): Promise<Omit<ReadAccounts, "rows"> & { readonly row: CallableAccountRow | undefined }> {
   const { projectId, toolkit, entityId, seen } = query;
-  const asked = { ...definitionOf(toolkit, context.isSandbox), projectId, entityId };
+  const isPrivate = toolkit.ownerProjectId !== "";
+  const asked = { toolkitSlug: toolkit.slug, isPrivate, isSandbox, projectId, entityId };
   const { rows, readAtMs } = await readActive(context, asked, seen);
   const rank = ({ scheme, entityId: owner }: CallableAccountRow) => {
     const place = toolkit.auth.findIndex(({ type }) => type === scheme);
@@ -170,12 +172,12 @@ function noSuchAccount({ toolkit, entityId, accountId }: AccountQuery): AccountF
 }
 
 async function whyNone(context: Context, query: AccountQuery): Promise<AccountFault> {
-  const { db, isSandbox } = context;
+  const { db, sandboxMode } = context;
   const { projectId, toolkit, entityId } = query;
-  const definition = definitionOf(toolkit, isSandbox);
+  const definition = definitionOf(toolkit, sandboxMode);
   const row = await connectedAccountsForProject(db, projectId).findUnusable(definition, entityId);
   if (row?.state === "expired") return unusable(`${row.id} is expired${reasonOf(row)}; ${again(row)}`);
-  const { row: elsewhere } = row === undefined ? await findOfEntity({ ...context, isSandbox: !isSandbox }, query) : {};
+  const { row: elsewhere } = row === undefined ? await findOfEntity(context, query, !definition.isSandbox) : {};
   if (elsewhere !== undefined) return madeElsewhere(elsewhere);
   const owner = entityId === "" ? "no entity is named, and the project itself" : `entity ${formatValue(entityId)}`;
   const cure =
@@ -219,8 +221,8 @@ async function faultOfRow(
   { projectId, toolkit }: AccountQuery,
   row: CallableAccountRow,
 ): Promise<AccountFault | undefined> {
-  const { clock, isSandbox } = context;
-  if (row.isSandbox !== isSandbox) return madeElsewhere(row);
+  const { clock, sandboxMode } = context;
+  if (row.isSandbox !== isPlayed(toolkit, sandboxMode)) return madeElsewhere(row);
   if (row.state === "expired") return unusable(`${row.id} is expired${reasonOf(row)}; ${again(row)}`);
   if (row.state !== "active") return unusable(`${row.id} ${stateFaults[row.state]}`);
   if (!keepsOrigin(row, toolkit)) {
@@ -331,7 +333,8 @@ async function refused(context: Context, query: AccountQuery, account: CallableA
   const { projectId, toolkit } = query;
   const row = await findCallableAccount(db, projectId, account.id);
   if (row?.state !== "active" || row.credential === null || !belongsTo(row, toolkit)) return false;
-  if (row.isSandbox !== context.isSandbox) return false;
+  const isSandbox = isPlayed(toolkit, context.sandboxMode);
+  if (row.isSandbox !== isSandbox) return false;
   const credential = openHeld(context, query, row);
   if ("kind" in credential || credential.scheme === "none") return false;
   const token = tokenOf(credential);
@@ -342,7 +345,7 @@ async function refused(context: Context, query: AccountQuery, account: CallableA
     return (await renewals.renew({ projectId, id: row.id }, toolkit, used)).kind === "renewed";
   }
   const lastError = "the app refused the credential (401)";
-  const refusal = { credential: row.credential, lastError, isRefused: !context.isSandbox, nowMs: clock.now() };
+  const refusal = { credential: row.credential, lastError, isRefused: !isSandbox, nowMs: clock.now() };
   const expiring = { projectId, id: row.id, toolkitSlug: toolkit.slug, entityId: row.entityId };
   await expireWithEvent(context, expiring, refusal, (tx) => expireAccount(tx, expiring, refusal));
   return false;
@@ -352,13 +355,13 @@ async function refused(context: Context, query: AccountQuery, account: CallableA
 const takenFreshMs = 3_600_000;
 
 async function taken(
-  { db, clock, held, noting, isSandbox }: Context,
+  { db, clock, held, noting }: Context,
   { projectId }: AccountQuery,
   account: CallableAccount,
   action: Action,
 ): Promise<void> {
   const row = held.get(account)?.row;
-  if (row === undefined || isSandbox || row.scheme === "none" || !needsCredential(action)) return;
+  if (row === undefined || row.isSandbox || row.scheme === "none" || !needsCredential(action)) return;
   const nowMs = clock.now();
   const { id, isCredentialTaken, credentialTriedAt } = row;
   if (isCredentialTaken === true && nowMs - (credentialTriedAt ?? 0) < takenFreshMs) return;

@@ -29,7 +29,7 @@ export type ReadyAccount = {
  * already ended. Rejects with a unique violation if another account has one of its references.
  */
 export function activate(
-  { db, clock, sealer, isSandbox }: Pick<ConnectionsOptions, "db" | "clock" | "sealer" | "isSandbox">,
+  { db, clock, sealer, sandboxMode }: Pick<ConnectionsOptions, "db" | "clock" | "sealer" | "sandboxMode">,
   account: ReadyAccount,
 ): Promise<ConnectedAccount | undefined> {
   const { projectId, toolkit, entityId, credential, variables, grantedScopes = [], isTaken, pending } = account;
@@ -37,7 +37,7 @@ export function activate(
   const id = pending?.id ?? createId("acc", nowMs);
   const token = credential.scheme === "oauth2" ? tokenOf(credential) : undefined;
   const activation: Activation = {
-    ...definitionOf(toolkit, isSandbox),
+    ...definitionOf(toolkit, sandboxMode),
     ...(token === undefined ? { refreshAt: null, expiresAt: null } : timesOf(token)),
     id,
     projectId,

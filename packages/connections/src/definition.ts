@@ -1,4 +1,4 @@
-import type { CatalogViews, Toolkit } from "@svc/catalog";
+import { type CatalogViews, isPlayed, type SandboxMode, type Toolkit } from "@svc/catalog";
 import { isPrintableText } from "@svc/core";
 import type { AccountDefinition, ConnectedAccount } from "@svc/db/connections/account";
 import type { CallableAccountRow } from "@svc/db/connections/find-callable";
@@ -7,8 +7,9 @@ import type { CallableAccountRow } from "@svc/db/connections/find-callable";
  * Returns the slug, `isPrivate` and `isSandbox` of the accounts that a toolkit can use. An account fits only if it has the same three
  * values. So a private toolkit never uses accounts of a shared toolkit with the same slug.
  */
-export function definitionOf(toolkit: Toolkit, isSandbox: boolean): AccountDefinition {
-  return { toolkitSlug: toolkit.slug, isPrivate: toolkit.ownerProjectId !== "", isSandbox };
+export function definitionOf(toolkit: Toolkit, mode: SandboxMode): AccountDefinition {
+  const isPrivate = toolkit.ownerProjectId !== "";
+  return { toolkitSlug: toolkit.slug, isPrivate, isSandbox: isPlayed(toolkit, mode) };
 }
 
 /** True if an account belongs to this toolkit's app, in the sandbox or outside it. */

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Toolkit } from "@svc/catalog";
+import { isPlayed, type Toolkit } from "@svc/catalog";
 import { digestSecret, equalConstantTime } from "@svc/core";
 import type { ConnectedAccount } from "@svc/db/connections/account";
 import { connectedAccountsForProject } from "@svc/db/connections/repo";
@@ -78,8 +78,8 @@ async function start(context: Context, url: URL): Promise<OauthAnswer> {
   const account = await connectedAccountsForProject(context.db, state.projectId).find(state.accountId);
   if (account?.state !== "pending" || account.credential === null || account.refreshLeaseUntil !== null)
     return usedLink();
-  if (account.isSandbox !== context.isSandbox) return badLink();
   const toolkit = await findToolkit(context.views, account);
+  if (toolkit !== undefined && account.isSandbox !== isPlayed(toolkit, context.sandboxMode)) return badLink();
   const client = toolkit && oauth.clientOf(toolkit);
   const scheme = toolkit && schemeOf(toolkit, "oauth2");
   const credential = openCredential(sealer, account, account.credential);
@@ -179,7 +179,6 @@ async function complete(
   { pathname, searchParams: parameters }: URL,
 ): Promise<string | undefined> {
   const { clock, sealer, oauth, publicUrl } = context;
-  if (account.isSandbox !== context.isSandbox) return "the sandbox was turned on or off before consent was given";
   const error = parameters.get("error");
   const code = parameters.get("code") ?? "";
   if (error !== null) {
@@ -188,6 +187,8 @@ async function complete(
   }
   if (code === "") return "the app sent the browser back without a code";
   const toolkit = await findToolkit(context.views, account);
+  if (toolkit !== undefined && account.isSandbox !== isPlayed(toolkit, context.sandboxMode))
+    return "the sandbox was turned on or off before consent was given";
   const client = toolkit && oauth.clientOf(toolkit);
   const scheme = toolkit && schemeOf(toolkit, "oauth2");
   const verifier = account.credential && openCredential(sealer, account, account.credential);
@@ -233,7 +234,7 @@ async function activateConsented(
     ...(reference === undefined ? {} : { verified_reference: reference }),
   };
   try {
-    const isTaken = probed.kind === "taken" && !context.isSandbox;
+    const isTaken = probed.kind === "taken" && !isPlayed(toolkit, context.sandboxMode);
     const ready = { projectId, toolkit, entityId, variables, credential, grantedScopes, isTaken, pending: account };
     return (await activate(context, ready)) === undefined ? "the account was deleted meanwhile" : undefined;
   } catch (error) {

@@ -1,4 +1,4 @@
-import type { Action, CatalogViews, Toolkit } from "@svc/catalog";
+import type { Action, CatalogViews, SandboxMode, Toolkit } from "@svc/catalog";
 import type { AddressGuard, Clock, ProjectPrincipal, Sealer } from "@svc/core";
 import type { Database } from "@svc/db/connect";
 import type { ConnectedAccount } from "@svc/db/connections/account";
@@ -52,8 +52,10 @@ export type ConnectionsOptions = {
   readonly publicUrl: () => string;
   /** Returns the console's address with a trailing slash. The property is undefined if svc serves no console. */
   readonly consoleUrl?: (() => string) | undefined;
-  /** True if requests go to the sandbox, in which svc plays the apps itself. Callers may then connect accounts without a credential. */
-  readonly isSandbox: boolean;
+  /**
+   * For which toolkits (apps) svc plays the app itself. Callers may connect accounts of such a toolkit without a credential.
+   */
+  readonly sandboxMode: SandboxMode;
   readonly oauth: OauthOptions;
 };
 

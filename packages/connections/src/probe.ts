@@ -4,8 +4,10 @@ import {
   classToConfirm,
   fillInput,
   hostArguments,
+  isPlayed,
   RequestValueError,
   renderRequest,
+  type SandboxMode,
   type Toolkit,
 } from "@svc/catalog";
 import {
@@ -50,10 +52,11 @@ const timeoutMs = 30_000;
  */
 export async function probe(
   account: ProbedAccount,
-  { transport, isSandbox }: { transport: AppTransport; isSandbox: boolean },
+  { transport, sandboxMode }: { transport: AppTransport; sandboxMode: SandboxMode },
 ): Promise<ProbeResult> {
   const { toolkit, credential, variables, projectId, entityId } = account;
   const { identify } = toolkit;
+  const isSandbox = isPlayed(toolkit, sandboxMode);
   const action = toolkit.actions.find(({ name }) => name === identify?.tool);
   const scheme = schemeOf(toolkit, credential.scheme);
   if (identify === undefined || action === undefined || scheme === undefined) return { kind: "skipped" };

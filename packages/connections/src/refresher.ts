@@ -1,3 +1,4 @@
+import { accountSidesOf, isPlayed } from "@svc/catalog";
 import {
   type AccountKey,
   type AccountRefreshOutcome,
@@ -12,8 +13,8 @@ import type { ConnectionsOptions } from "./options.ts";
 import { leaseMs, type RenewalOptions, renewClaimed } from "./renewal.ts";
 
 /**
- * Renews the access tokens of connected accounts before they expire, in the background. In the sandbox, it renews only accounts of the
- * sandbox; outside of it, only real accounts.
+ * Renews the access tokens of connected accounts before they expire, in the background. It renews made-up accounts only of toolkits (apps)
+ * that the sandbox plays, and real accounts only of the others.
  */
 export type Refresher = {
   start(): void;
@@ -68,12 +69,15 @@ export function createRefresher(options: RefresherOptions): Refresher {
 }
 
 /**
- * Renews the tokens of accounts that are due for renewal, and ends accounts that have expired, at most `batch` accounts. Returns the number
- * of accounts of both kinds.
+ * Renews the tokens of accounts that are due for renewal, and ends accounts that have expired: at most `batch` made-up and `batch` real
+ * accounts. Returns their number.
  */
 async function refreshDue(options: RefresherOptions, signal: AbortSignal): Promise<number> {
-  const { db, clock, isSandbox } = options;
-  const due = await listDueAccountRefreshes(db, { isSandbox, nowMs: clock.now(), limit: batch });
+  const { db, clock, sandboxMode } = options;
+  const due: AccountKey[] = [];
+  for (const isSandbox of accountSidesOf(sandboxMode)) {
+    due.push(...(await listDueAccountRefreshes(db, { isSandbox, nowMs: clock.now(), limit: batch })));
+  }
   const waiting = due.values();
   const work = async () => {
     for (const key of waiting) {
@@ -87,7 +91,7 @@ async function refreshDue(options: RefresherOptions, signal: AbortSignal): Promi
 
 /** Renews the token of an account if possible. If the account has expired, ends it. */
 async function refreshOne(options: RefresherOptions, key: AccountKey): Promise<void> {
-  const { db, clock, sealer, views } = options;
+  const { db, clock, sealer, views, sandboxMode } = options;
   const nowMs = clock.now();
   const lease = { ...key, leaseUntilMs: nowMs + leaseMs };
   const row = await claimAccountRefresh(db, lease, nowMs);
@@ -109,6 +113,9 @@ async function refreshOne(options: RefresherOptions, key: AccountKey): Promise<v
   }
   const toolkit = await findToolkit(views, row);
   const token = row.credential === null ? undefined : tokenOf(openCredential(sealer, row, row.credential));
-  if (toolkit === undefined || token?.refresh_token === undefined) await settle({ refreshAt: nowMs + absentMs });
+  // The app of the toolkit was played when the account was made, and is real now, or the other way round. The token does not fit it.
+  const isOther = toolkit !== undefined && row.isSandbox !== isPlayed(toolkit, sandboxMode);
+  if (toolkit === undefined || isOther || token?.refresh_token === undefined)
+    await settle({ refreshAt: nowMs + absentMs });
   else await renewClaimed(options, row, { lease, toolkit, used: token.access_token });
 }

@@ -40,7 +40,7 @@ export type Renewals = {
 };
 
 /** Dependencies of renewing the access tokens of connected accounts. */
-export type RenewalOptions = Pick<ConnectionsOptions, "db" | "clock" | "sealer" | "oauth" | "isSandbox"> & {
+export type RenewalOptions = Pick<ConnectionsOptions, "db" | "clock" | "sealer" | "oauth" | "sandboxMode"> & {
   /** Applies the filters of subscriptions to the operational events about expired accounts. */
   readonly filters: OperationalFilters;
   readonly renewalObserver?: RenewalObserver;
@@ -130,7 +130,7 @@ export async function renewClaimed(
     scheme: row.scheme,
     outcome: settled === "superseded" ? settled : settled.kind,
     error: answer.kind === "token" ? "" : answer.message,
-    sandbox: options.isSandbox,
+    sandbox: row.isSandbox,
     durationMs: clock.now() - startedAt,
   });
   return settled === "superseded" ? whatIsThere(options, lease, used) : settled;
@@ -159,7 +159,7 @@ async function settleAnswer(
   if (endsAccount(answer, row)) {
     const outcome = {
       ...{ state: "expired" as const, lastError, refreshAt: null, updatedAt: nowMs },
-      ...(answer.kind === "refused" && triedAs(options, false, nowMs)),
+      ...(answer.kind === "refused" && triedAs(row, false, nowMs)),
     };
     const isEnded = await expireWithEvent(options, row, { lastError, nowMs }, (tx) =>
       settleAccountRefresh(tx, lease, outcome),
@@ -184,7 +184,7 @@ function outcomeOf(
     credential: sealCredential(options.sealer, row, renewed),
     lastError: "",
     updatedAt: nowMs,
-    ...triedAs(options, true, nowMs),
+    ...triedAs(row, true, nowMs),
   };
 }
 
@@ -192,7 +192,7 @@ function outcomeOf(
  * Returns the fields of an account's row that record whether the app accepted the credential. In the sandbox, returns an empty object,
  * because no app was asked.
  */
-function triedAs({ isSandbox }: RenewalOptions, isTaken: boolean, nowMs: number): Partial<AccountRefreshOutcome> {
+function triedAs({ isSandbox }: ConnectedAccount, isTaken: boolean, nowMs: number): Partial<AccountRefreshOutcome> {
   return isSandbox ? {} : { credentialTriedAt: nowMs, isCredentialTaken: isTaken };
 }
 
@@ -260,7 +260,7 @@ function withToken(credential: Credential, answer: TokenEndpointAnswer & { kind:
 }
 
 async function askForToken(
-  { oauth, isSandbox }: RenewalOptions,
+  { oauth }: RenewalOptions,
   row: ConnectedAccount,
   credential: Credential,
   toolkit: Toolkit,
@@ -270,7 +270,7 @@ async function askForToken(
   let client: OauthClient | undefined = known;
   let request: TokenRequest | undefined;
   if (credential.scheme === "client_credentials" && scheme?.type === "client_credentials") {
-    const tokenUrl = isSandbox ? (known?.tokenUrl ?? scheme.tokenUrl) : scheme.tokenUrl;
+    const tokenUrl = row.isSandbox ? (known?.tokenUrl ?? scheme.tokenUrl) : scheme.tokenUrl;
     client = { clientId: credential.client_id, clientSecret: credential.client_secret, tokenUrl };
     request = { grant: "client", scopes: scheme.defaultScopes };
   } else {

@@ -31,10 +31,11 @@ beforeEach(async () => {
 afterAll(() => t[Symbol.asyncDispose]());
 
 const key = { toolkitSlug: "plain", entityId: "ada", apiKey: "real-key" };
-const client = (isSandbox: boolean) => t.client(projectId, "approver", { isSandbox });
+const modeOf = (isSandbox: boolean) => (isSandbox ? "force" : "off");
+const client = (isSandbox: boolean) => t.client(projectId, "approver", { sandboxMode: modeOf(isSandbox) });
 const connect = async (isSandbox: boolean, changes: object = {}) =>
   (await client(isSandbox).initiateConnection({ ...key, ...changes })).account!;
-const access = (isSandbox: boolean) => createAccountAccess({ ...t.options, isSandbox });
+const access = (isSandbox: boolean) => createAccountAccess({ ...t.options, sandboxMode: modeOf(isSandbox) });
 const ask = (changes: Partial<AccountQuery> = {}): AccountQuery => ({
   projectId,
   toolkit: t.toolkit("plain"),
@@ -110,7 +111,7 @@ test("a project's own credential of the sandbox is not the one outside it", asyn
 test("a consent that was begun on the other side connects nothing", async () => {
   const request = { toolkitSlug: "tracker", entityId: "ada", scheme: "oauth2" };
   const started = await client(false).initiateConnection(request);
-  const sandboxPages = createOauthPages({ ...t.options, isSandbox: true });
+  const sandboxPages = createOauthPages({ ...t.options, sandboxMode: "force" });
   expect(await sandboxPages.handleOauthStart(new URL(started.authorizeUrl), {})).toMatchObject({ status: 400 });
   const browser = await t.pages.handleOauthStart(new URL(started.authorizeUrl), {});
   const cookie = (browser.headers["set-cookie"] ?? "").split(";")[0];
@@ -132,7 +133,11 @@ test("the refresher renews the accounts of its own side alone", async () => {
     [false, 1],
   ] as const) {
     const errors: unknown[] = [];
-    const refresher = createRefresher({ ...t.options, isSandbox, onError: (error) => errors.push(error) });
+    const refresher = createRefresher({
+      ...t.options,
+      sandboxMode: modeOf(isSandbox),
+      onError: (error) => errors.push(error),
+    });
     refresher.start();
     await expect.poll(() => t.clock.waiting()).toBe(1);
     await refresher.stop();

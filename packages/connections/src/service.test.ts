@@ -366,13 +366,13 @@ test("in the sandbox a credential may be left out", async () => {
   const transport = {
     send: async () => ({ kind: "answer", status: 200, headers: {}, body: Buffer.from("{}") }) as const,
   };
-  const client = t.client(projectId, "approver", { isSandbox: true, transport });
+  const client = t.client(projectId, "approver", { sandboxMode: "force", transport });
   for (const scheme of ["api_key", "basic", "none"]) {
     const { account } = await client.initiateConnection({ toolkitSlug: "tracker", entityId: "ada", scheme });
     expect(account).toMatchObject({ state: "active", scheme });
   }
   const failing = { send: async () => ({ kind: "answer", status: 429, headers: {}, body: Buffer.alloc(0) }) as const };
-  const scenario = t.client(projectId, "approver", { isSandbox: true, transport: failing });
+  const scenario = t.client(projectId, "approver", { sandboxMode: "force", transport: failing });
   const request = { toolkitSlug: "tracker", entityId: "sandbox:429", scheme: "api_key" };
   expect((await scenario.initiateConnection(request)).account?.state).toBe("active");
 });
@@ -395,7 +395,7 @@ test("a private toolkit that hides a shared one never meets its accounts", async
     tokenUrl: "https://a.example/",
   };
   const oauth = { ...t.options.oauth, clientOf: () => registered };
-  const sandbox = t.client(projectId, "approver", { isSandbox: true, isOauthRegistered: () => true, oauth });
+  const sandbox = t.client(projectId, "approver", { sandboxMode: "force", isOauthRegistered: () => true, oauth });
   expect((await sandbox.initiateConnection({ ...key, apiKey: "", scheme: "oauth2" })).account?.state).toBe("pending");
 });
 

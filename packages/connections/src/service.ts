@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
-import { catalogFaults } from "@svc/catalog";
+import { accountSidesOf, catalogFaults } from "@svc/catalog";
 import { requireProject } from "@svc/core";
 import { connectedAccountsForProject } from "@svc/db/connections/repo";
 import {
@@ -41,7 +41,7 @@ type Methods = Pick<ServiceImpl<typeof ConnectionsService>, "setProjectCredentia
 
 /** Returns the methods of ConnectionsService for the project's own credentials. */
 function projectCredentialMethods(options: ConnectionsOptions): Methods {
-  const { views, db, clock, guard, isSandbox } = options;
+  const { views, db, clock, guard, sandboxMode } = options;
   return {
     async setProjectCredential({ toolkitSlug, clientId, clientSecret, accountVariables }, ctx) {
       const { projectId } = requireProject(ctx);
@@ -74,8 +74,10 @@ function projectCredentialMethods(options: ConnectionsOptions): Methods {
       // the private and the shared one.
       const definitions =
         toolkit === undefined
-          ? [true, false].map((isPrivate) => ({ toolkitSlug, isPrivate, isSandbox }))
-          : [definitionOf(toolkit, isSandbox)];
+          ? [true, false].flatMap((isPrivate) =>
+              accountSidesOf(sandboxMode).map((isSandbox) => ({ toolkitSlug, isPrivate, isSandbox })),
+            )
+          : [definitionOf(toolkit, sandboxMode)];
       const accounts = connectedAccountsForProject(db, projectId);
       let isErased = false;
       for (const definition of definitions) {

@@ -83,7 +83,7 @@ export async function createTestConnections(): Promise<TestConnections> {
     db,
     clock,
     sealer,
-    isSandbox: false,
+    sandboxMode: "off",
     publicUrl: () => publicUrl,
     // No subscription of these tests has a filter.
     filters: { begin: () => async () => new Map(), countFaults: () => {} },

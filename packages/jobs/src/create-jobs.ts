@@ -8,7 +8,7 @@ import {
   createAskHandlers,
   createContactsService,
 } from "@svc/asks";
-import { type CatalogViews, fillInput } from "@svc/catalog";
+import { type CatalogViews, fillInput, type SandboxMode } from "@svc/catalog";
 import type { AccountAccess } from "@svc/connections";
 import {
   type AddressGuard,
@@ -148,8 +148,8 @@ export type JobsOptions = {
   readonly limits?: Partial<EngineLimits> | undefined;
   /** Returns the console's address with a trailing slash, or undefined if no console is served. */
   readonly consoleUrl?: (() => string) | undefined;
-  /** True if the sandbox answers in place of the apps; the logs of jobs say so. Default false. */
-  readonly isSandbox?: boolean | undefined;
+  /** For which toolkits (apps) the sandbox answers instead of the app. The logs of their jobs then say so. */
+  readonly sandboxMode: SandboxMode;
   /** Time for which svc keeps a job after its end, in milliseconds. Undefined: svc keeps ended jobs forever. */
   readonly jobRetentionMs?: number | undefined;
   /** Longest pause between two reads of a watched log, in milliseconds. Default 500. */
@@ -230,7 +230,7 @@ export function createJobs({ observer = silentObserver, askObserver, ...options 
     engine,
     hints,
     waits,
-    isSandbox: options.isSandbox,
+    sandboxMode: options.sandboxMode,
     ...(watchPollMs !== undefined && { watchPollMs }),
   };
   const agents = { ...context, asks: askPort, jobRetentionMs: options.jobRetentionMs };
@@ -287,7 +287,7 @@ async function callSkill(context: SkillContext, call: CodeCall): Promise<CodeAns
     },
   );
   if ("refusal" in submitted) return refused(call, submitted.refusal);
-  return { outcome: "ok", value: { job_id: submitted.id } };
+  return { outcome: "ok", value: { job_id: submitted.id }, isSandbox: submitted.isSandbox };
 }
 
 /** Returns the outcome of a tool call whose job could not start. The outcome contains the error with which SubmitJob refused the job. */

@@ -27,6 +27,14 @@ export const jobFaults = defineFaults({
     each: (_jobId: string, found: readonly ProgramFault[]) =>
       found.slice(0, listedMax).map((one) => ({ reason: one.code, field: "jobId", help: resubmitted(one) })),
   },
+  /** The program calls real apps and apps that the sandbox plays. `played` and `live`: slugs of their toolkits. */
+  PROGRAM_MIXES_SANDBOX: {
+    code: "invalid_argument",
+    field: "programJson",
+    says: (played: readonly string[], live: readonly string[]) =>
+      `the program calls real apps (${live.slice(0, 5).join(", ")}) and apps that the sandbox plays (${played.slice(0, 5).join(", ")})`,
+    help: text`Simulate the program only (mode simulate), or connect the others to real apps with ${call("ImportToolkit")}.`,
+  },
   /** The field `mode` of the request contains a mode of a job that svc does not know. */
   MODE_INVALID: {
     code: "invalid_argument",

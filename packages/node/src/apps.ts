@@ -1,5 +1,5 @@
 import type { CatalogViews, Toolkit } from "@svc/catalog";
-import { isOauthRegistered } from "@svc/catalog";
+import { isOauthRegistered, isPlayed } from "@svc/catalog";
 import {
   type AccountAccess,
   type AppTransport,
@@ -63,7 +63,7 @@ export type Apps = {
   readonly caller: DrainingToolCaller;
   /** Makes the read call that tests a connected account. The call has the same rights as the key that requested the test. */
   readonly testRead: TestRead;
-  /** The sandbox. Undefined if the node calls real apps. */
+  /** The sandbox. Undefined if the node calls only real apps. */
   readonly sandbox: Sandbox | undefined;
   readonly isOauthRegistered: (toolkit: Toolkit) => boolean;
   /** Closes the connections to apps, and waits until the results of calls in progress are recorded. */
@@ -96,22 +96,29 @@ const closingMs = 6_000;
 
 /** Creates the parts of a node that reach apps. */
 export function createApps(options: AppsOptions): Apps {
-  const { deployment, variable, isSandbox, observer, views, db, clock, sealer, filters } = options;
+  const { deployment, variable, sandboxMode, observer, views, db, clock, sealer, filters } = options;
   const guard = createAddressGuard({ allowedRanges: options.ranges.apps });
   const network = createAppTransport({ guard });
-  const sandbox = isSandbox ? createNodeSandbox(options) : undefined;
-  const transport = options.transport ?? sandbox?.transport ?? createMcpTransport(network);
+  const sandbox = sandboxMode === "off" ? undefined : createNodeSandbox(options);
+  const played = (toolkit: Pick<Toolkit, "isLive">) => (isPlayed(toolkit, sandboxMode) ? sandbox : undefined);
+  const real = createMcpTransport(network);
+  const transport: AppTransport = options.transport ?? {
+    send: (request, call, limits) => (played(call.toolkit)?.transport ?? real).send(request, call, limits),
+  };
   const isRegistered = (toolkit: Toolkit) =>
-    isSandbox || ownClient(toolkit) !== undefined || isOauthRegistered(toolkit, deployment, variable);
+    isPlayed(toolkit, sandboxMode) ||
+    ownClient(toolkit) !== undefined ||
+    isOauthRegistered(toolkit, deployment, variable);
   const oauth: OauthOptions = {
-    clientOf: (toolkit) =>
-      sandbox === undefined
-        ? (ownClient(toolkit) ?? deployedClient(toolkit, options))
-        : sandboxClient(toolkit, sandbox, options),
-    fetch: sandbox?.oauth.fetch ?? network.fetch,
+    clientOf(toolkit) {
+      const answering = played(toolkit);
+      if (answering !== undefined) return sandboxClient(toolkit, answering, options);
+      return ownClient(toolkit) ?? deployedClient(toolkit, options);
+    },
+    fetch: (url, init, party) => (played(party.toolkit)?.oauth.fetch ?? network.fetch)(url, init, party),
   };
   const parts = {
-    ...{ views, db, clock, sealer, filters, oauth, transport, isSandbox },
+    ...{ views, db, clock, sealer, filters, oauth, transport, sandboxMode },
     renewalObserver: observer.renewals,
   };
   const vault = createSecretVault({ db, sealer });

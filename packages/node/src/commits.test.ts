@@ -74,7 +74,7 @@ async function costOfJobs(): Promise<Cost> {
     clock: systemClock,
     catalog: catalogOf({ toolkits: [desk] }),
     transport: createWorld().transport,
-    isSandbox: true,
+    sandboxMode: "force",
     engines: ["jobs"],
     observer: { jobs: { ended: () => waiting.shift()?.(), parked: () => {}, leaseLost: () => {}, failed: () => {} } },
   });
@@ -132,7 +132,7 @@ test.each([
     const node = createTestNode(db, {
       catalog: catalogOf({ toolkits: [desk] }),
       transport: createWorld().transport,
-      isSandbox: true,
+      sandboxMode: "force",
       engines: ["jobs"],
     });
     const client = node.client(JobsService, { projectId, keyId: createId("key", 1), role: "approver" });

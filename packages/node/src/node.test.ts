@@ -22,7 +22,7 @@ async function setUp() {
   const { id: projectId } = await createProject(db, "desk", clock.now());
   await connectDesk(db, testSealer, projectId, clock.now());
   const node = (changes: TestParts = {}) =>
-    createTestNode(db, { clock, catalog, transport: world.transport, isSandbox: true, ...changes });
+    createTestNode(db, { clock, catalog, transport: world.transport, sandboxMode: "force", ...changes });
   return { db, world, clock, projectId, node, [Symbol.asyncDispose]: database.drop };
 }
 

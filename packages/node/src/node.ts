@@ -156,7 +156,7 @@ export function createNode(parts: NodeParts): Node {
     limits: limits.jobs,
     watchPollMs: limits.watchPollMs,
     jobRetentionMs: limits.retention.jobsMs,
-    isSandbox: parts.isSandbox,
+    sandboxMode: parts.sandboxMode,
     consoleUrl: parts.consoleUrl,
     // Passes the end of a rehearsal (the simulation run of a new version of a standing program) to the engine of standing programs. The job
     // engine does not know standing programs.
@@ -221,8 +221,8 @@ export function createNode(parts: NodeParts): Node {
     portalUrl: parts.portalUrl,
     onKeysEnded: parts.onKeysEnded,
   };
-  const { isSandbox, publicUrl, consoleUrl } = parts;
-  const linked = { isSandbox, publicUrl, consoleUrl };
+  const { sandboxMode, publicUrl, consoleUrl } = parts;
+  const linked = { sandboxMode, publicUrl, consoleUrl };
   const engines = createEngines(parts, { dispatcher, filters, apps, jobs, standing });
   const connecting = { ...apps, views, db, clock, sealer, ...linked };
   const deploymentSecrets = createDeploymentSecrets({ db, sealer, clock });

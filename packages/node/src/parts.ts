@@ -1,4 +1,4 @@
-import type { Catalog, Deployment } from "@svc/catalog";
+import type { Catalog, Deployment, SandboxMode } from "@svc/catalog";
 import type { AccountAccess, AppTransport } from "@svc/connections";
 import type { Clock, KeyId, MemoryBounds, NodeId, Sealer } from "@svc/core";
 import type { Database } from "@svc/db/connect";
@@ -105,8 +105,8 @@ export type NodeParts = {
   readonly ranges: OpenRanges;
   readonly limits: NodeLimits;
   readonly observer: NodeObserver;
-  /** True if the sandbox answers in place of the apps. */
-  readonly isSandbox: boolean;
+  /** For which toolkits (apps) the sandbox answers instead of the app. */
+  readonly sandboxMode: SandboxMode;
   /**
    * Returns the last restore of the database from a backup; undefined if the database was never restored. The node calls it at each use,
    * because the restore changes when an operator resumes the service.

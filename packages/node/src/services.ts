@@ -49,7 +49,7 @@ export function createServices({
   importThreads,
   ...parts
 }: ServicesOptions): RegisterServices {
-  const { db, clock, sealer, isSandbox, publicUrl, consoleUrl } = parts;
+  const { db, clock, sealer, sandboxMode, publicUrl, consoleUrl } = parts;
   const { isOauthRegistered } = apps;
   const importer = createToolkitImporter({
     threads: importThreads,
@@ -57,8 +57,11 @@ export function createServices({
     readMcp: apps.readMcp,
   });
   return (router) => {
-    router.service(CatalogService, createCatalogService({ db, clock, views, sealer, isOauthRegistered, importer }));
-    const connections = { ...apps, views, db, clock, sealer, isSandbox, publicUrl, consoleUrl };
+    router.service(
+      CatalogService,
+      createCatalogService({ db, clock, views, sealer, isOauthRegistered, sandboxMode, importer }),
+    );
+    const connections = { ...apps, views, db, clock, sealer, sandboxMode, publicUrl, consoleUrl };
     router.service(ConnectionsService, createConnectionsService(connections));
     router.service(SecretsService, createSecretsService({ db, clock, sealer }));
     router.service(

@@ -60,8 +60,18 @@ export function pinsOf(actions: readonly Action[], { toolkits }: Pick<Catalog, "
       const toolkit = toolkits.get(slug);
       if (toolkit === undefined) return [];
       const definition = pinToolkit(toolkit, new Set(names.get(slug)?.map(({ name }) => name)));
-      return [[slug, { digest: canonicalHash(definition), definition }]];
+      return [[slug, { digest: digestOfPin(definition), definition }]];
     }),
+  );
+}
+
+/**
+ * Returns the hash of a pinned toolkit. It does not cover if a shared toolkit is live, because pins of earlier versions of svc do not say
+ * it. They would all count as changed.
+ */
+function digestOfPin({ isLive, ...definition }: ToolkitPin): string {
+  return canonicalHash(
+    definition.ownerProjectId === "" || isLive === undefined ? definition : { ...definition, isLive },
   );
 }
 
@@ -84,10 +94,11 @@ const keptMax = 500;
 export function createPinReader(): { tools(pins: Pins): PinnedTools } {
   const kept = new LeastRecentlyUsed<string, Toolkit>(keptMax);
   const toolkitOf = ({ digest, definition }: Pin): Toolkit => {
-    const known = kept.get(digest);
+    const name = `${digest} ${definition.isLive ?? false}`;
+    const known = kept.get(name);
     if (known !== undefined) return known;
     const toolkit = toolkitFromPin(definition);
-    kept.set(digest, toolkit);
+    kept.set(name, toolkit);
     return toolkit;
   };
   return {

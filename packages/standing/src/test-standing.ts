@@ -63,7 +63,7 @@ export function createStandingWorld(db: Database, changes: TestParts = {}): Stan
       variable: (name) => (name === "SVC_WEBHOOK_SECRET_ALERTS" ? alertsToken : undefined),
       // All apps other than the test app are emulated by the sandbox.
       ...(changes.catalog === undefined && { transport: world.transport }),
-      isSandbox: true,
+      sandboxMode: "force",
       engines: ["jobs", "standing"],
       observer: { standing: { ...silentStandingObserver, failed: report } },
       ...changes,

@@ -114,7 +114,7 @@ export async function createBench(
   const projectId = (await createProject(db, `p${createId("evt", nowMs).slice(-12)}`, nowMs)).id;
   const keyId = createId("key", nowMs);
   await connectDesk(db, testSealer, projectId, nowMs);
-  const parts: TestParts = { clock, catalog, transport: world.transport, isSandbox: true };
+  const parts: TestParts = { clock, catalog, transport: world.transport, sandboxMode: "force" };
   const { caller } = createTestNode(db, parts).apps;
   const actions = [...catalog.toolkits.values()].flatMap((toolkit) => toolkit.actions);
   const tools = pinsOf(actions, catalog);
@@ -210,6 +210,7 @@ export async function createBench(
           input: undefined,
           skillSlug: "",
           idempotencyKey,
+          isSandbox: true,
           contentDigest: Buffer.from(canonicalHash(programJson), "hex"),
         },
       );

@@ -52,7 +52,7 @@ export function createTestNode(
     clock,
     catalog,
     transport: world.transport,
-    isSandbox: true,
+    sandboxMode: "force",
     limits: { jobs: { pollMs: 20 }, watchPollMs },
     observer: { jobs: { ended: () => {}, parked: () => {}, leaseLost: () => {}, failed } },
     engines: isStarted ? ["jobs"] : [],

@@ -91,7 +91,7 @@ export function createTestNode(db: Database, changes: TestParts = {}): TestNode 
     publicUrl: () => "https://svc.example.com",
     version: "1.2.3",
     ranges: { endpoints: ["127.0.0.0/8"], apps: ["127.0.0.0/8"] },
-    isSandbox: false,
+    sandboxMode: "off",
     engines: [],
     random: () => 0.5,
     ...others,

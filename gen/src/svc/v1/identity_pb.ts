@@ -133,7 +133,7 @@ export type Deployment = Message<"svc.v1.Deployment"> & {
   version: string;
 
   /**
-   * True if an emulator answers tool calls instead of the real apps.
+   * True if an emulator answers tool calls instead of the real apps, at least for toolkits (apps) that are not live.
    *
    * @generated from field: bool sandbox = 2;
    */

@@ -3795,6 +3795,8 @@ export const JobsService: GenService<{
    * Errors:
    * - invalid_argument PROGRAM_TOO_LARGE: the program is larger than 256 KiB or has more than 100 steps.
    * - invalid_argument PROGRAM_MALFORMED: the program is not JSON or does not match the schema of programs.
+   * - invalid_argument PROGRAM_MIXES_SANDBOX: the program calls real apps and apps that the sandbox plays, and `mode` is
+   *   not `simulate`. Invented rows could be written to a real app.
    * - invalid_argument PROGRAM_REFERENCE_INVALID: a `$ref`, `$text`, set (rows of an earlier step) or point names
    *   something that does not exist, or does not exist yet at that step.
    * - invalid_argument PROGRAM_TOOL_UNKNOWN: the project can see no tool with this slug, or has no skill with this

@@ -1971,6 +1971,8 @@ export const StandingService: GenService<{
    * - invalid_argument POLICY_INVALID: `rate`, `budget` or `overlap` is out of range.
    * - invalid_argument PROGRAM_TOO_LARGE: as for SubmitJob.
    * - invalid_argument PROGRAM_MALFORMED: as for SubmitJob.
+   * - invalid_argument PROGRAM_MIXES_SANDBOX: the program and the poll of its source call real apps and apps that the
+   *   sandbox plays.
    * - invalid_argument PROGRAM_REFERENCE_INVALID: as for SubmitJob.
    * - invalid_argument PROGRAM_TOOL_UNKNOWN: as for SubmitJob.
    * - invalid_argument PROGRAM_TOOL_NOT_CALLABLE: as for SubmitJob.

@@ -48,6 +48,8 @@ export type Bindings = {
   readonly audience: Audience;
   /** Project that owns a private toolkit (one that a project published for itself). If not set, the toolkit is shared by all projects. */
   readonly ownerProjectId?: ProjectId;
+  /** True if the toolkit names the real app that it calls, so that the sandbox does not answer for it unless it must (`force`). Default: false. */
+  readonly isLive?: boolean | undefined;
   /**
    * Creates the functions that validate values against JSON Schemas of the toolkit. Default: functions for shared toolkits, whose schemas
    * the operator trusts.
@@ -72,7 +74,7 @@ export function* buildInSteps(
   { toolkit, tools, sayings }: ToolkitDocuments,
   bindings: Bindings,
 ): Generator<void, Toolkit> {
-  const { values, audience, ownerProjectId = "" } = bindings;
+  const { values, audience, ownerProjectId = "", isLive } = bindings;
   const [actions, triggers]: [Action[], Trigger[]] = [[], []];
   for (const [name, tool] of [...tools].sort(([a], [b]) => (a < b ? -1 : 1))) {
     if (tool.kind === "action") actions.push(buildAction(toolkit, name, tool, bindings));
@@ -88,6 +90,7 @@ export function* buildInSteps(
     originDigest: createHash("sha256")
       .update(JSON.stringify([address, toolkit.auth]))
       .digest("hex"),
+    ...(isLive === true && { isLive }),
     name: toolkit.name,
     description: toolkit.description.trim(),
     version: toolkit.version,

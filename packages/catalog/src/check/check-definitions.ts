@@ -170,6 +170,10 @@ function checkShared({ toolkit, tools }: ToolkitFiles): void {
       "add it: an environment variable whose name starts with SVC_WEBHOOK_SECRET_, in capitals, digits and _";
     toolkit.fault(["webhook", "secretEnv"], "is missing", cure);
   }
+  if (isObject(toolkit.value) && Object.hasOwn(toolkit.value, "live")) {
+    const cure = "remove it: the deployment file binds a shared toolkit to its app";
+    toolkit.fault(["live"], "is in a shared definition", cure);
+  }
   if (isObject(toolkit.value) && Object.hasOwn(toolkit.value, "mcp")) {
     const cure = "remove it: projects connect MCP servers for themselves, as private toolkits";
     toolkit.fault(["mcp"], "is in a shared definition", cure);

@@ -136,7 +136,10 @@ export function createToolkitImporter({ threads, read, readMcp }: ImporterOption
         throw catalogFaults.SOURCE_INVALID("openapi needs either url or document", "Set exactly one of the two.");
       const { comparison: _comparison, ...made } = await importOne(source, undefined, projectId);
       // The thread has made all checks. What is left is cheap, and other work of the node can run between its parts.
-      return { ...made, toolkit: await parseKeptToolkit(made.definitionJson, projectId) };
+      return {
+        ...made,
+        toolkit: await parseKeptToolkit(made.definitionJson, { ownerProjectId: projectId, isImported: true }),
+      };
     },
     refresh: importOne,
     async merge(task, projectId) {

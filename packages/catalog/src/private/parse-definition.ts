@@ -72,7 +72,7 @@ function* patternsOf(value: unknown): Generator<string> {
  * checks of two parts, other work of the node can run.
  */
 export async function parsePrivateToolkit(definitionJson: string, ownerProjectId: ProjectId): Promise<Toolkit> {
-  return build(await checkPrivateToolkit(definitionJson), ownerProjectId, createSlices(setImmediate));
+  return build(await checkPrivateToolkit(definitionJson), { ownerProjectId, isImported: false }, createSlices(setImmediate));
 }
 
 /** Does the checks of `parsePrivateToolkit`, and returns the parts of the definition as files. Rejects like it. */
@@ -100,21 +100,34 @@ export async function checkPrivateToolkit(definitionJson: string): Promise<Toolk
  */
 export async function parseKeptToolkit(
   definitionJson: string,
-  ownerProjectId: ProjectId,
+  owner: ToolkitOwner,
   slices: Pick<Slices, "rest"> = createSlices(setImmediate),
 ): Promise<Toolkit> {
   const files = await readFiles(definitionJson, slices);
   for (const _ of checkKept(files)) await slices.rest();
   throwFaults(files);
-  return build(files, ownerProjectId, slices);
+  return build(files, owner, slices);
 }
 
-async function build(files: ToolkitFiles, ownerProjectId: ProjectId, slices: Pick<Slices, "rest">): Promise<Toolkit> {
+/** The project that published a private toolkit. `isImported`: true if the toolkit was imported from the app itself, so that it is live. */
+export type ToolkitOwner = { readonly ownerProjectId: ProjectId; readonly isImported: boolean };
+
+async function build(
+  files: ToolkitFiles,
+  { ownerProjectId, isImported }: ToolkitOwner,
+  slices: Pick<Slices, "rest">,
+): Promise<Toolkit> {
   const documents = {
     toolkit: files.toolkit.value as ToolkitDocument,
     tools: new Map([...files.tools].map(([name, file]) => [name, file.value as ToolDocument])),
   };
-  const bindings = { values: {}, audience: "accounts", ownerProjectId, validators: createTenantValidators() } as const;
+  const bindings = {
+    values: {},
+    audience: "accounts",
+    ownerProjectId,
+    isLive: isImported || documents.toolkit.live === true,
+    validators: createTenantValidators(),
+  } as const;
   const steps = buildInSteps(documents, bindings);
   for (;;) {
     const { done, value } = steps.next();

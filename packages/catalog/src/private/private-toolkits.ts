@@ -8,7 +8,7 @@ import { indexMessages, toolMessage } from "../convert-catalog.ts";
 import type { Catalog, Tool, Toolkit } from "../model.ts";
 import { DefinitionError } from "../read/definition-file.ts";
 import type { CatalogView } from "../view/view.ts";
-import { parseKeptToolkit } from "./parse-definition.ts";
+import { parseKeptToolkit, type ToolkitOwner } from "./parse-definition.ts";
 
 /**
  * Maximum age of a project's cached view, in milliseconds, before the node reads the database again. This is half of the second within
@@ -62,7 +62,12 @@ type KnownView = { readonly version: number; readonly view: CatalogView; checked
  * The compiled private toolkits (app definitions that a project published), by slug. Each has the text of its definition, so that a change
  * is noticed.
  */
-type CompiledToolkits = ReadonlyMap<string, { readonly definition: string; readonly toolkit: Toolkit }>;
+type CompiledToolkits = ReadonlyMap<string, CompiledToolkit>;
+
+type CompiledToolkit = { readonly definition: string; readonly isImported: boolean; readonly toolkit: Toolkit };
+
+/** A stored private toolkit. `source`: where it was imported from; null if it was published from files. */
+type KeptToolkit = { readonly slug: string; readonly definition: string; readonly source: object | null };
 
 /**
  * Creates the views (the tools that a caller may see) of projects. `onBroken`: called with a stored definition that this version does not
@@ -122,14 +127,18 @@ export function createCatalogViews(options: {
   /**
    * Compiles only toolkits (app definitions) that changed. Compiling one takes up to a tenth of a second, and a project may have a hundred.
    */
-  const compile = async (projectId: ProjectId, kept: readonly { slug: string; definition: string }[]) => {
+  const compile = async (projectId: ProjectId, kept: readonly KeptToolkit[]) => {
     const before = compiled.get(projectId);
-    const current: [string, { definition: string; toolkit: Toolkit }][] = [];
-    for (const { slug, definition } of kept) {
+    const current: [string, CompiledToolkit][] = [];
+    for (const { slug, definition, source } of kept) {
       const same = before?.get(slug);
+      const isImported = source !== null;
       try {
-        if (same?.definition === definition) current.push([slug, same]);
-        else current.push([slug, { definition, toolkit: await compileOne(definition, projectId) }]);
+        if (same?.definition === definition && same.isImported === isImported) current.push([slug, same]);
+        else {
+          const toolkit = await compileOne(definition, { ownerProjectId: projectId, isImported });
+          current.push([slug, { definition, isImported, toolkit }]);
+        }
       } catch (error) {
         if (!(error instanceof DefinitionError)) throw error;
         options.onBroken(projectId, slug, error);
@@ -188,9 +197,9 @@ export function createCatalogViews(options: {
  * Compiles a stored definition and creates the API messages of its tools, in slices. A toolkit with 1,500 tools would otherwise hold the
  * event loop for a tenth of a second.
  */
-async function compileOne(definition: string, projectId: ProjectId): Promise<Toolkit> {
+async function compileOne(definition: string, owner: ToolkitOwner): Promise<Toolkit> {
   const slices = createSlices(setImmediate);
-  const toolkit = await parseKeptToolkit(definition, projectId, slices);
+  const toolkit = await parseKeptToolkit(definition, owner, slices);
   for (const tool of [...toolkit.actions, ...toolkit.triggers]) {
     toolMessage(tool);
     await slices.rest();

@@ -127,6 +127,8 @@ export type ToolkitDocument = {
   readonly identify?: { tool: string; path: string };
   readonly rate?: { max: number; per: string };
   readonly webhook?: WebhookDocument;
+  /** True if the calls reach the real app even if the sandbox plays other toolkits. Only in private toolkits (published by one project). */
+  readonly live?: boolean;
 };
 
 /** The HTTP request of an action, as in schemas/tool.schema.json. All strings are templates. */

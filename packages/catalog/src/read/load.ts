@@ -64,7 +64,8 @@ function build(files: readonly ToolkitFiles[], deployment: Deployment | undefine
       tools: new Map([...tools].map(([name, file]) => [name, file.value as ToolDocument])),
       sayings: sayings?.value as ExamplePhrasesDocument | undefined,
     };
-    return buildToolkit(documents, { values: deployment?.toolkits.get(folder) ?? {}, audience });
+    const values = deployment?.toolkits.get(folder);
+    return buildToolkit(documents, { values: values ?? {}, audience, isLive: values !== undefined });
   });
   toolkits.sort((a, b) => (a.slug < b.slug ? -1 : 1));
   const tools: Tool[] = toolkits.flatMap((toolkit) => [...toolkit.actions, ...toolkit.triggers]);

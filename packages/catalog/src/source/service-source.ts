@@ -110,7 +110,7 @@ export function createSourceCalls(options: SourceCallsOptions): SourceCalls {
       const merged = await importer.merge(task, projectId);
       if (merged === "outdated") throw catalogFaults.CHANGES_OUTDATED(slug, "digest");
       const { definitionJson, rest } = merged;
-      const toolkit = await parseKeptToolkit(definitionJson, projectId);
+      const toolkit = await parseKeptToolkit(definitionJson, { ownerProjectId: projectId, isImported: true });
       await publish(
         projectId,
         { toolkit, definitionJson },

@@ -1,4 +1,12 @@
-import type { CatalogViews, McpServerQuery, McpServerReading, OauthDocument, Toolkit } from "@svc/catalog";
+import {
+  type CatalogViews,
+  isPlayed,
+  type McpServerQuery,
+  type McpServerReading,
+  type OauthDocument,
+  type SandboxMode,
+  type Toolkit,
+} from "@svc/catalog";
 import type { Clock, ProjectId } from "@svc/core";
 import type { Database } from "@svc/db/connect";
 import { connectedAccountsForProject } from "@svc/db/connections/repo";
@@ -14,8 +22,8 @@ export type McpReadingOptions = DiscoveryOptions & {
   readonly views: CatalogViews;
   readonly db: Database;
   readonly clock: Clock;
-  /** True if the accounts are made up, because svc plays the apps itself. Their credentials are never sent to a server. */
-  readonly isSandbox: boolean;
+  /** For which toolkits svc plays the app itself. The made-up credentials of their accounts are never sent to a server. */
+  readonly sandboxMode: SandboxMode;
 };
 
 /** Maximum time in milliseconds to open a session with an MCP server and to read its whole list of tools. */
@@ -82,11 +90,11 @@ function oauthOf({ auth }: Toolkit): OauthDocument | undefined {
 
 /** Returns the request with the credential of a connected account; undefined if the project has no account that may be used. */
 async function authorized(
-  { accounts, db, clock, isSandbox }: McpReadingOptions,
+  { accounts, db, clock, sandboxMode }: McpReadingOptions,
   { toolkit, projectId }: { readonly toolkit: Toolkit; readonly projectId: ProjectId },
   request: AppRequest,
 ): Promise<AppRequest | undefined> {
-  if (isSandbox) return undefined;
+  if (isPlayed(toolkit, sandboxMode)) return undefined;
   const filter = { toolkitSlug: toolkit.slug, entityId: "", state: "active" } as const;
   const rows = await connectedAccountsForProject(db, projectId).list(
     filter,

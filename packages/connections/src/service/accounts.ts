@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
+import { isPlayed } from "@svc/catalog";
 import { byId, isRowInScope, type ProjectPrincipal, projectList, requireId, requireProject } from "@svc/core";
 import type { ConnectedAccount } from "@svc/db/connections/account";
 import { setAccountReferences } from "@svc/db/connections/references";
@@ -138,8 +139,9 @@ async function testConnection(
   const { views, db, clock, testRead } = context;
   const { state, lastError } = toConnectedAccount(row, clock.now());
   if (state !== "active") throw connectionFaults.CONNECTION_NOT_USABLE(row.id, state, lastError);
-  if (context.isSandbox || row.isSandbox) return answered(context, row, untried(context));
   const toolkit = await findToolkit(views, row);
+  const isSandbox = toolkit !== undefined && isPlayed(toolkit, context.sandboxMode);
+  if (isSandbox || row.isSandbox) return answered(context, row, untried(isSandbox));
   if (toolkit === undefined) throw connectionFaults.CONNECTION_NOT_TESTABLE(row, "is not served any more");
   const tool = chooseTestTool(toolkit);
   if (tool === undefined) throw connectionFaults.CONNECTION_NOT_TESTABLE(row, "has no read that takes no arguments");
@@ -169,7 +171,7 @@ function answered(
  * in two cases. In the sandbox, svc plays the apps and accepts any credential. Outside of it, an account that was made in the sandbox has
  * no credential for the real app.
  */
-function untried({ isSandbox }: TestConnectionContext): Verdict {
+function untried(isSandbox: boolean): Verdict {
   const why = isSandbox ? "the sandbox answers in place of the app" : "the account was made in the sandbox";
   return { outcome: "unknown", message: `nothing was tried: ${why}, so nothing is known of the credential` };
 }

@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { type AuthScheme, catalogFaults, type Toolkit } from "@svc/catalog";
+import { type AuthScheme, catalogFaults, isPlayed, type Toolkit } from "@svc/catalog";
 import {
   bindingFaults,
   createId,
@@ -59,7 +59,8 @@ export async function initiate(
   checkVariables(toolkit, request.accountVariables, options.guard);
   checkRole(toolkit, principal);
   if (scheme.type === "oauth2") checkConnectable(options, toolkit, scheme);
-  const credential = readCredential(scheme.type, request, options);
+  const isSandbox = isPlayed(toolkit, options.sandboxMode);
+  const credential = readCredential(scheme.type, request, { isSandbox });
   checkRedirectUrl(redirectUrl, (await findProject(options.db, projectId))?.redirectUrls ?? []);
   const account = { projectId, toolkit, entityId, variables: request.accountVariables };
   if (credential === undefined) {
@@ -68,7 +69,7 @@ export async function initiate(
     return create(InitiateConnectionResponseSchema, { account: toMessage(options, row), authorizeUrl });
   }
   const tried = await tryCredential(options, { ...account, credential });
-  const credentialTried = tried.isTaken && !options.isSandbox;
+  const credentialTried = tried.isTaken && !isSandbox;
   const row = await activateOrRefuse(options, { ...account, credential: tried.credential, isTaken: credentialTried });
   return create(InitiateConnectionResponseSchema, { account: toMessage(options, row), credentialTried });
 }
@@ -180,11 +181,11 @@ async function tryCredential(
 }
 
 async function keepPending(
-  { db, clock, sealer, isSandbox }: ConnectionsOptions,
+  { db, clock, sealer, sandboxMode }: ConnectionsOptions,
   account: Subject,
 ): Promise<ConnectedAccount> {
   const { projectId, toolkit, entityId, variables } = account;
-  const definition = definitionOf(toolkit, isSandbox);
+  const definition = definitionOf(toolkit, sandboxMode);
   const nowMs = clock.now();
   const id = createId("acc", nowMs);
   const { generateRandomCodeVerifier } = await import("oauth4webapi");

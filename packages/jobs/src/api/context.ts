@@ -1,5 +1,5 @@
 import type { AskPort } from "@svc/asks";
-import type { CatalogViews } from "@svc/catalog";
+import type { CatalogViews, SandboxMode } from "@svc/catalog";
 import type { AccountAccess } from "@svc/connections";
 import { type Clock, coreFaults, type Sealer } from "@svc/core";
 import type { Database } from "@svc/db/connect";
@@ -24,8 +24,8 @@ export type JobsContext = {
   readonly hints: JobHints;
   /** Lets a call wait until a job has ended. */
   readonly waits: JobWaits;
-  /** True if the sandbox answers calls instead of the apps. The logs of jobs then say so. Default false. */
-  readonly isSandbox?: boolean | undefined;
+  /** For which toolkits (apps) the sandbox answers instead of the app. The logs of their jobs then say so. */
+  readonly sandboxMode: SandboxMode;
   /** Longest pause between two reads of a job's log while no other node reports a change, in milliseconds. Default 500. */
   readonly watchPollMs?: number;
 };

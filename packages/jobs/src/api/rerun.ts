@@ -29,6 +29,7 @@ import type { JobsContext } from "./context.ts";
 import { type Drift, driftOf } from "./drift.ts";
 import { faultOfParams } from "./read.ts";
 import { skillPrograms } from "./submit.ts";
+import { faultOfMixed, isSandboxJob, sidesOfPins } from "./toolkit-sides.ts";
 
 /** A request to run a job again: the job, the changes, and the caller. */
 export type Rerun = {
@@ -120,6 +121,9 @@ async function submissionOf(
   const input = inputOf(context, job, { program, rerun });
   const pinned = await pinnedFor(context, job, { programJson, repins: rerun.repins });
   const { estimate, demandsApproval } = pinned;
+  const sides = sidesOfPins(pinned.pins, context.sandboxMode);
+  const mixed = job.mode === "live" ? faultOfMixed(sides) : undefined;
+  if (mixed !== undefined) throw mixed;
   const plan = { program, estimate, demandsApproval };
   const needed = job.mode === "live" && (await checkApproval(context.db, rerun, plan));
   if (needed instanceof Fault) throw needed;
@@ -146,6 +150,7 @@ async function submissionOf(
     skillSlug: "",
     idempotencyKey,
     contentDigest,
+    isSandbox: isSandboxJob(sides, context.sandboxMode),
   };
 }
 

@@ -31,6 +31,7 @@ import { jobFaults } from "../errors.ts";
 import { checkForProject } from "./check.ts";
 import { checkApproval, confirmerOf } from "./confirmer.ts";
 import type { JobsContext } from "./context.ts";
+import { faultOfMixed, isSandboxJob, sidesOfProgram } from "./toolkit-sides.ts";
 
 /** A submitted program and its caller. */
 export type Submission = {
@@ -68,15 +69,20 @@ export type SubmittedSkill = {
 /** Dependencies of `submit`, which checks a program and stores it as a job. */
 export type SubmitContext = Pick<
   JobsContext,
-  "db" | "clock" | "sealer" | "views" | "accounts" | "asks" | "engine" | "programs" | "isSandbox"
+  "db" | "clock" | "sealer" | "views" | "accounts" | "asks" | "engine" | "programs" | "sandboxMode"
 >;
 
 /**
  * Result of a submission: the job with the notes on its program, or the error with which SubmitJob refuses it. `stored`: present if the job
- * is new.
+ * is new. `isSandbox`: true if the sandbox answers the job's calls; false for a job that existed before.
  */
 export type SubmitResult =
-  | { readonly id: Id<"job">; readonly stored?: SubmittedJob; readonly notes: readonly ProgramNote[] }
+  | {
+      readonly id: Id<"job">;
+      readonly stored?: SubmittedJob;
+      readonly notes: readonly ProgramNote[];
+      readonly isSandbox: boolean;
+    }
   | { readonly refusal: Fault };
 
 /**
@@ -100,6 +106,10 @@ export async function submit(context: SubmitContext, submission: Submission): Pr
   if ("faults" in checked)
     return { refusal: jobFaults.PROGRAM_FAULTY(checked.faults, checked.omitted, programJson.length) };
   const { program, programHash, estimate, notes } = checked;
+  const sides = sidesOfProgram(checked, context.sandboxMode);
+  const mixed = isLive ? faultOfMixed(sides) : undefined;
+  if (mixed !== undefined) return { refusal: mixed };
+  const isSandbox = isSandboxJob(sides, context.sandboxMode);
   // A simulation sends no write, so it needs neither approval nor confirmation.
   const pins = pinsText(checked);
   const asked = { ...submission, keyIds: [keyId], known };
@@ -118,12 +128,13 @@ export async function submit(context: SubmitContext, submission: Submission): Pr
     input: skill?.input,
     skillSlug: skill?.slug ?? "",
     seen,
+    isSandbox,
     principalChain: [`key:${keyId}`, ...(skill === undefined ? [] : [`skill:${skill.calledAs}`])],
     contentDigest: idempotencyKey === undefined ? noDigest : contentDigest(submission, programHash),
   });
   if ("quotaReached" in submitted) return { refusal: quotaFaults.jobs(submitted.quotaReached) };
   if ("earlier" in submitted) return repeated(submitted.earlier, submission);
-  return { id: submitted.job.id, stored: submitted, notes };
+  return { id: submitted.job.id, stored: submitted, notes, isSandbox };
 }
 
 async function approvalOf(
@@ -145,7 +156,7 @@ export function skillPrograms({ skills }: AcceptedProgram): readonly SkillProgra
 
 function repeated({ id, contentDigest: held }: KeyedJob, submission: Submission): SubmitResult {
   const hash = hashOf(submission.programJson);
-  if (hash !== undefined && held.equals(contentDigest(submission, hash))) return { id, notes: [] };
+  if (hash !== undefined && held.equals(contentDigest(submission, hash))) return { id, notes: [], isSandbox: false };
   return { refusal: jobFaults.IDEMPOTENCY_KEY_REUSED(submission.idempotencyKey ?? "") };
 }
 

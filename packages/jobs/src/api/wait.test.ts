@@ -193,7 +193,12 @@ test.each(["before-commit", "after-commit", "before-call", "after-call"] as cons
   async (point) => {
     const bench = await benches.bench();
     const { db, clock, world, projectId, keyId } = bench;
-    const parts = { clock, catalog: catalogOf({ toolkits: [desk] }), transport: world.transport, isSandbox: true };
+    const parts = {
+      clock,
+      catalog: catalogOf({ toolkits: [desk] }),
+      transport: world.transport,
+      sandboxMode: "force",
+    } as const;
     await using here = createNode(db, parts);
     const client = here.client(JobsService, { projectId, keyId, role: "approver" });
     const keyed = { id: "note", call: "desk.send_keyed", entity: "ops", args: { text: "x" } };

@@ -1,4 +1,7 @@
 import type { JobsContext } from "../api/context.ts";
 
 /** Dependencies of calling skills. */
-export type SkillContext = Pick<JobsContext, "db" | "clock" | "sealer" | "views" | "accounts" | "engine" | "programs">;
+export type SkillContext = Pick<
+  JobsContext,
+  "db" | "clock" | "sealer" | "views" | "accounts" | "engine" | "programs" | "sandboxMode"
+>;

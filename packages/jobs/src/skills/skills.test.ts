@@ -69,6 +69,7 @@ async function listToolkits({ views }: TestNode, { projectId, keyId }: TestProje
   const service = createCatalogService({
     ...{ db: database.db, clock: systemClock, views, sealer },
     isOauthRegistered: () => false,
+    sandboxMode: "off",
     importer: { convert: refuse, refresh: refuse, merge: refuse },
   });
   const values = createContextValues().set(principalContext, { kind: "project", projectId, keyId, role: "member" });

@@ -1,3 +1,4 @@
+import { sidesOf } from "@svc/catalog";
 import {
   type Binding,
   Fault,
@@ -28,7 +29,8 @@ import { checkApproval, confirmerOf } from "../api/confirmer.ts";
 import type { JobsContext } from "../api/context.ts";
 import type { Drift } from "../api/drift.ts";
 import { skillPrograms } from "../api/submit.ts";
-import { newJob, newTwin, type SkillProgram, type StandingOrigin } from "../drive/start/new-jobs.ts";
+import { type CalledToolkits, faultOfMixed, isSandboxJob, sidesOfPins, sidesOfProgram } from "../api/toolkit-sides.ts";
+import { newJob, newTwin, type PinsReader, type SkillProgram, type StandingOrigin } from "../drive/start/new-jobs.ts";
 import { sealProgram } from "../drive/store/stored-program.ts";
 import { createDriftReader } from "./drift.ts";
 
@@ -59,6 +61,8 @@ export type StartCheck = {
   readonly programJson: string;
   /** True if each start makes its own input for the program. The program then need not contain an input. */
   readonly isInputMade: boolean;
+  /** Slugs of the tools that the schedule itself calls, for example to find new rows. Default: none. */
+  readonly calls?: readonly string[];
   /** True if the program was accepted earlier. Faults of newer rules are then ignored. Default false. */
   readonly isStored?: boolean;
 };
@@ -152,12 +156,12 @@ export type JobStarter = {
 /** What the functions that create the jobs of schedules need, such as the catalog, the accounts and the engine. */
 export type StarterContext = Pick<
   JobsContext,
-  "db" | "sealer" | "views" | "accounts" | "asks" | "engine" | "programs" | "isSandbox"
+  "db" | "sealer" | "views" | "accounts" | "asks" | "engine" | "programs" | "sandboxMode"
 >;
 
 /** Creates the object that makes the jobs of standing programs (which start jobs on a schedule or event). */
 export function createJobStarter(context: StarterContext): JobStarter {
-  const { sealer, asks, engine, isSandbox } = context;
+  const { sealer, asks, engine } = context;
   const drifts = createDriftReader(context);
   return {
     check: (asked) => check(context, asked),
@@ -180,17 +184,30 @@ export function createJobStarter(context: StarterContext): JobStarter {
     async make(tx, start) {
       const readPins = () => pinsOf(tx, start);
       const confirmBy = await confirmerOf(tx, { ...start, keyIds: keysOfChain(start.principalChain) }, start.estimate);
-      const facts = { ...start, ...unnamed, mode: "live", simulateFirst: false, needsApproval: false } as const;
-      return newJob({ db: tx, sealer, asks, isSandbox }, { ...facts, confirmBy }, readPins);
+      const isSandbox = await isSandboxStart(context, readPins);
+      const own = { ...start, ...unnamed, isSandbox };
+      const facts = { ...own, mode: "live", simulateFirst: false, needsApproval: false } as const;
+      return newJob({ db: tx, sealer, asks }, { ...facts, confirmBy }, readPins);
     },
     async rehearse(tx, rehearsal) {
-      const facts = { ...rehearsal, ...unnamed, mode: "rehearse", needsApproval: true } as const;
-      const main = await newJob({ db: tx, sealer, asks, isSandbox }, facts, () => pinsOf(tx, rehearsal));
-      return rehearsal.simulateFirst ? [main, newTwin({ sealer, isSandbox }, facts, facts)] : [main];
+      const readPins = () => pinsOf(tx, rehearsal);
+      const isSandbox = await isSandboxStart(context, readPins);
+      const facts = { ...rehearsal, ...unnamed, isSandbox, mode: "rehearse", needsApproval: true } as const;
+      const main = await newJob({ db: tx, sealer, asks }, facts, readPins);
+      return rehearsal.simulateFirst ? [main, newTwin({ sealer }, facts, facts)] : [main];
     },
     wake: () => engine.wake(),
     cancel: (jobId) => engine.cancel(jobId),
   };
+}
+
+/**
+ * True if the sandbox answers the calls of a job that a schedule starts. Reads the stored tool definitions only if some toolkits (apps) are
+ * played and others are not.
+ */
+async function isSandboxStart({ sandboxMode }: StarterContext, readPins: PinsReader): Promise<boolean> {
+  if (sandboxMode !== "on") return sandboxMode === "force";
+  return isSandboxJob(sidesOfPins(await readPins(), sandboxMode), sandboxMode);
 }
 
 /** Returns the tool definitions that were stored with the program which is about to be started. */
@@ -208,15 +225,30 @@ const unnamed = { skills: [], skillSlug: "", idempotencyKey: undefined, contentD
 
 async function check(
   context: StarterContext,
-  { projectId, role, binding, programJson, isInputMade, isStored = false }: StartCheck,
+  { projectId, role, binding, programJson, isInputMade, calls = [], isStored = false }: StartCheck,
 ): Promise<CheckedStart> {
   const checked = await checkForProject(context, { projectId, binding, programJson, isStored, isInputMade });
   if ("faults" in checked) return checked;
+  const mixed = await faultOfMixedStart(context, projectId, { ...checked, calls });
+  if (mixed !== undefined) return { refusal: mixed };
   const { program, programHash, estimate, notes } = checked;
   const needsApproval = await checkApproval(context.db, { projectId, role }, checked);
   if (needsApproval instanceof Fault) return { refusal: needsApproval };
   const [pins, skills] = [pinsText(checked), skillPrograms(checked)];
   return { program, programHash, estimate, needsApproval, programJson, pins, skills, notes };
+}
+
+/** Returns PROGRAM_MIXES_SANDBOX if a schedule and its program call real apps and apps that the sandbox plays; otherwise undefined. */
+async function faultOfMixedStart(
+  { views, sandboxMode }: StarterContext,
+  projectId: ProjectId,
+  { calls, ...called }: CalledToolkits & { readonly calls: readonly string[] },
+): Promise<Fault | undefined> {
+  const { played, live } = sidesOfProgram(called, sandboxMode);
+  const { toolkits } = await views.forProject(projectId);
+  const own = calls.flatMap((slug) => toolkits.get(slug.split(".")[0] ?? "") ?? []);
+  const besides = sidesOf(own, sandboxMode);
+  return faultOfMixed({ played: [...besides.played, ...played], live: [...besides.live, ...live] });
 }
 
 /**

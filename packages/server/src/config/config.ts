@@ -3,7 +3,7 @@ import { statSync } from "node:fs";
 import { availableParallelism, homedir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Audience } from "@svc/catalog";
+import type { Audience, SandboxMode } from "@svc/catalog";
 import { createAddressGuard, formatValue, parseVaultKeys, readTime, type VaultKey } from "@svc/core";
 import type { EmbeddingsTarget } from "@svc/node";
 import type { LevelWithSilent } from "pino";
@@ -61,8 +61,8 @@ export type Config = {
   readonly isConsoleOn: boolean;
   /** True if nodes that accept calls also serve the documentation. */
   readonly isDocsOn: boolean;
-  /** True if the built-in app emulator answers tool calls instead of real apps. */
-  readonly isSandbox: boolean;
+  /** For which toolkits (apps) the built-in app emulator answers tool calls instead of the real app. */
+  readonly sandboxMode: SandboxMode;
   readonly endpointRanges: readonly string[];
   readonly providerRanges: readonly string[];
   readonly endpointConcurrency: number;
@@ -167,7 +167,7 @@ export function loadConfig(environment: Environment, places: ConfigFolders = cur
     isConsoleOn: reader.choice("SVC_CONSOLE", ["on", "off"], "on") === "on",
     isDocsOn: reader.choice("SVC_DOCS", ["on", "off"], "on") === "on",
     isActivityCounted: reader.choice("SVC_ACTIVITY", ["on", "off"], "on") === "on",
-    isSandbox: readSandbox(reader),
+    sandboxMode: readSandbox(reader),
     endpointRanges: readRanges(reader, "SVC_ENDPOINT_CIDRS"),
     providerRanges: readRanges(reader, "SVC_PROVIDER_CIDRS"),
     embeddings: readEmbeddings(reader),
@@ -279,9 +279,9 @@ function hasCoresForRoles(): boolean {
   return availableParallelism() >= 4;
 }
 
-function checkProcesses({ processes, isSandbox }: Config, reader: ConfigReader): void {
+function checkProcesses({ processes, sandboxMode }: Config, reader: ConfigReader): void {
   if (processes === 1) return;
-  if (isSandbox) {
+  if (sandboxMode !== "off") {
     reader.fault(
       "SVC_PROCESSES",
       `"${processes}" does not work with the sandbox, which keeps its data in the memory of one process; set SVC_SANDBOX=off, or leave it at 1`,
@@ -346,17 +346,10 @@ function parseSchedule(text: string): number[] {
   throw new Error(`has ${waits.length} waits; at most 50 are kept`);
 }
 
-/** Returns true if the built-in emulator answers for apps. Real apps are replaced only if the operator explicitly requests this. */
-function readSandbox(reader: ConfigReader): boolean {
+/** Returns for which toolkits the built-in emulator answers. It replaces a bound app only if the operator explicitly requests this. */
+function readSandbox(reader: ConfigReader): SandboxMode {
   const isBound = reader.text("SVC_DATABASE_URL") !== undefined || reader.text("SVC_DEPLOYMENT") !== undefined;
-  const asked = reader.choice("SVC_SANDBOX", ["on", "off", "force"], isBound ? "off" : "on");
-  if (asked === "on" && isBound) {
-    reader.fault(
-      "SVC_SANDBOX",
-      '"on" is refused with SVC_DATABASE_URL or SVC_DEPLOYMENT; write "force" to answer from the emulator',
-    );
-  }
-  return asked !== "off";
+  return reader.choice("SVC_SANDBOX", ["on", "off", "force"], isBound ? "off" : "on");
 }
 
 function readRanges(

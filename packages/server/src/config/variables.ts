@@ -52,7 +52,7 @@ const table = {
   ],
   SVC_SANDBOX: [
     "on when embedded and without SVC_DEPLOYMENT, else off",
-    "on: an emulator inside the process answers tool calls; with a database or a deployment, write force",
+    "on: an emulator inside the process answers tool calls of toolkits that are not live; force: of all; off: of none",
   ],
   SVC_ROLE: ["all", "all, api (calls and webhooks) or worker (deliveries, jobs)"],
   SVC_ACTIVITY: ["on", "on or off: whether the node counts events, deliveries, calls and jobs for QuerySeries"],

@@ -28,12 +28,13 @@ export type ConsoleParts = {
  * if this node does not serve the console.
  */
 export async function readBuiltConsole(
-  { isConsoleOn, role, publicUrl, isSandbox }: Config,
+  { isConsoleOn, role, publicUrl, sandboxMode }: Config,
   folder: string = builtFolder,
 ): Promise<BuiltConsole | undefined> {
   if (!isConsoleOn || role === "worker") return undefined;
   return readConsole(folder, {
-    ...{ base: publicPath(publicUrl, consolePath), portalBase: publicPath(publicUrl, portalPath), isSandbox },
+    ...{ base: publicPath(publicUrl, consolePath), portalBase: publicPath(publicUrl, portalPath) },
+    isSandbox: sandboxMode !== "off",
   });
 }
 

@@ -155,7 +155,7 @@ async function createNodes(mcp: Pick<TestMcp, "database" | "sent" | "app" | "sto
   const catalog = await shippedCatalog();
   const away = Object.defineProperties({ ...db }, { sql: { get: fail }, orm: { get: fail } });
   return {
-    full: createTestNode(db, { clock, catalog, transport, accounts, isSandbox: true }),
+    full: createTestNode(db, { clock, catalog, transport, accounts, sandboxMode: "force" }),
     empty: createTestNode(db, { clock }),
     away: createTestNode(away, { clock, catalog }),
   };

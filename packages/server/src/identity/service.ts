@@ -44,11 +44,11 @@ export function createIdentityService({ db, config, publicUrl }: IdentityOptions
 function deploymentMessage(config: Config, publicUrl: string, isPortal: boolean): Deployment {
   const events = durationFromMs(config.eventRetentionMs);
   if (isPortal) return create(DeploymentSchema, { publicUrl, retentions: { events } });
-  const { adminToken, adminListen, isSandbox, jobRetentionMs } = config;
+  const { adminToken, adminListen, sandboxMode, jobRetentionMs } = config;
   const isAdministered = adminToken !== undefined && adminListen === undefined;
   return create(DeploymentSchema, {
     version,
-    sandbox: isSandbox,
+    sandbox: sandboxMode !== "off",
     publicUrl,
     retentions: {
       events,

@@ -9,7 +9,7 @@ import { loopbackRanges } from "../config/loopback.ts";
 export function nodePartsOf(
   config: Config,
   erasures?: NodeLimits["erasures"],
-): Pick<NodeParts, "variable" | "embeddings" | "ranges" | "limits" | "isSandbox" | "engines"> {
+): Pick<NodeParts, "variable" | "embeddings" | "ranges" | "limits" | "sandboxMode" | "engines"> {
   const own = loopbackRanges(config);
   const { endpointConcurrency, retryScheduleMs, bodyBytesMax: postBytesMax } = config;
   return {
@@ -29,7 +29,7 @@ export function nodePartsOf(
         standingRunsMs: config.standingRunRetentionMs,
       },
     },
-    isSandbox: config.isSandbox,
+    sandboxMode: config.sandboxMode,
     engines: enginesOf(config),
   };
 }

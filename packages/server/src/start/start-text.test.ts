@@ -24,5 +24,5 @@ test("without a sandbox one line says which toolkits have a host, and how many h
     /^toolkits bound to a host: code_host; 1 of 2 have none: their calls end as not_bound /,
   );
   expect(bindingsText(config, catalogOf({ toolkits }))).toMatch(/^toolkits bound to a host: none; 2 of 2 have none/);
-  expect(bindingsText({ ...config, isSandbox: true }, catalogOf({ toolkits }))).toBeUndefined();
+  expect(bindingsText({ ...config, sandboxMode: "on" }, catalogOf({ toolkits }))).toBeUndefined();
 });

@@ -1,11 +1,11 @@
-import type { Catalog, Toolkit } from "@svc/catalog";
+import { type Catalog, sidesOf, type Toolkit } from "@svc/catalog";
 import type { Config } from "../config/config.ts";
 import type { FirstKey } from "./first-key.ts";
 
 /** Returns the line that shows the address of the running server and the place where it stores its data. */
-export function startText({ databaseUrl, dataDir, isSandbox }: Config, url: string, version: string): string {
+export function startText({ databaseUrl, dataDir, sandboxMode }: Config, url: string, version: string): string {
   const data = databaseUrl === undefined ? `data in ${dataDir}` : "data in the database of SVC_DATABASE_URL";
-  const apps = isSandbox ? "; the sandbox answers tool calls in place of real apps (SVC_SANDBOX)" : "";
+  const apps = sandboxMode !== "off" ? "; the sandbox answers tool calls in place of real apps (SVC_SANDBOX)" : "";
   return `svc ${version} listens on ${url}, ${data}${apps}`;
 }
 
@@ -41,9 +41,14 @@ export function consoleText(link: string): string {
  * Returns a text that says for which toolkits (apps) a host is set, so that their tools can be called. Undefined if the emulator (sandbox)
  * answers for all toolkits.
  */
-export function bindingsText({ isSandbox }: Config, { toolkits }: Catalog): string | undefined {
-  if (isSandbox) return undefined;
+export function bindingsText({ sandboxMode }: Config, { toolkits }: Catalog): string | undefined {
   const all = [...toolkits.values()];
+  if (sandboxMode !== "off") {
+    const { live } = sidesOf(all, sandboxMode);
+    return live.length === 0
+      ? undefined
+      : `toolkits that call real apps: ${live.join(", ")}; the sandbox plays the others`;
+  }
   const bound = all.filter(isBound).map(({ slug }) => slug);
   const unbound = all.length - bound.length;
   const rest =

@@ -101,6 +101,7 @@ export async function checkDefinition(
     ? await starter.check({
         ...{ projectId, role, binding, programJson: JSON.stringify(program) },
         isInputMade: document?.input !== undefined,
+        calls: definition?.source.kind === "poll" ? [definition.source.poll.call] : [],
         isStored,
       })
     : { faults: [], omitted: 0 };

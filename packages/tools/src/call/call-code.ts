@@ -1,4 +1,4 @@
-import type { CodeTool } from "@svc/catalog";
+import type { CodeTool, SandboxMode } from "@svc/catalog";
 import { confirmingRule, type ProjectId } from "@svc/core";
 import { type CallResult, resultOf } from "../outcome.ts";
 import { type CallReply, replyOf, replyOfEarlier } from "./call-reply.ts";
@@ -17,9 +17,12 @@ export type CodeCall = {
   readonly args: Readonly<Record<string, unknown>>;
 };
 
-/** The answer of code that was called as a tool (for example a skill), or the reason why the code did not run. */
+/**
+ * The answer of code that was called as a tool (for example a skill), or the reason why the code did not run. `isSandbox`: true if the
+ * sandbox answers the calls that the code makes.
+ */
 export type CodeAnswer =
-  | { readonly outcome: "ok"; readonly value: Readonly<Record<string, unknown>> }
+  | { readonly outcome: "ok"; readonly value: Readonly<Record<string, unknown>>; readonly isSandbox: boolean }
   | { readonly outcome: "not_callable" | "no_account"; readonly message: string };
 
 /** Runs code of a tool that the service executes itself, without an app. Rejects if the database is unavailable. */
@@ -36,6 +39,8 @@ export type CodeFinder = (projectId: ProjectId, toolSlug: string) => Promise<Cod
  * such tools.
  */
 export type CodeContext = KeyContext & {
+  /** For which toolkits (apps) the sandbox answers. A call that does not run its code counts as one of the sandbox only with `force`. */
+  readonly sandboxMode: SandboxMode;
   readonly callCode?: CodeCaller | undefined;
   readonly findCode?: CodeFinder | undefined;
 };
@@ -51,16 +56,20 @@ export async function callCodeTool(
   { tool, isDryRun }: { readonly tool: CodeTool; readonly isDryRun: boolean },
 ): Promise<CallReply> {
   const prepared = prepare(context, entry, tool);
+  const isSandbox = context.sandboxMode === "force";
   if (isDryRun) {
     const result = "result" in prepared ? prepared.result : resultOf({ outcome: "ok" });
-    return replyOf({ callId: undefined, result, isSandbox: context.isSandbox, isReplay: false });
+    return replyOf({ callId: undefined, result, isSandbox, isReplay: false });
   }
-  if ("result" in prepared) return end(context, entry, prepared.result, { bindsKey: false });
-  if (entry.idempotencyKey === undefined) await context.ledger.begin(entry, undefined, context.isSandbox);
-  const earlier = await beginKeyed(context, entry, undefined);
-  if (earlier !== undefined) return replyOfEarlier(context, earlier);
+  if ("result" in prepared) return end(context, entry, { result: prepared.result, isSandbox, bindsKey: false });
+  if (entry.idempotencyKey === undefined) await context.ledger.begin(entry, undefined, isSandbox);
+  const earlier = await beginKeyed(context, entry, { accountId: undefined, isSandbox });
+  if (earlier !== undefined) return replyOfEarlier({ isSandbox }, earlier);
   const answer = await prepared.run();
-  return end(context, entry, resultOf(answer), { bindsKey: answer.outcome === "ok" });
+  if (answer.outcome !== "ok") return end(context, entry, { result: resultOf(answer), isSandbox, bindsKey: false });
+  const { outcome, value } = answer;
+  const result = resultOf({ outcome, value });
+  return end(context, entry, { result, isSandbox: answer.isSandbox, bindsKey: true });
 }
 
 type Prepared = { readonly run: () => Promise<CodeAnswer> } | { readonly result: CallResult };
@@ -82,11 +91,10 @@ function prepare({ callCode }: CodeContext, { caller, args }: LedgerEntry, tool:
 }
 
 async function end(
-  { ledger, isSandbox }: CodeContext,
+  { ledger }: CodeContext,
   entry: LedgerEntry,
-  result: CallResult,
-  options: { readonly bindsKey: boolean },
+  { result, isSandbox, bindsKey }: { result: CallResult; isSandbox: boolean; bindsKey: boolean },
 ): Promise<CallReply> {
-  await ledger.end(entry, { result, accountId: undefined, isSandbox, providerMs: 0 }, options);
+  await ledger.end(entry, { result, accountId: undefined, isSandbox, providerMs: 0 }, { bindsKey });
   return replyOf({ callId: entry.id, result, isSandbox, isReplay: false });
 }

@@ -76,7 +76,7 @@ async function call(context: ToolCallContext, request: CallRequest): Promise<Cal
  */
 async function pass(context: ToolCallContext, made: MadeCall): Promise<CallReply> {
   const { prepared, ...left } = made.hooks === undefined ? made : await reviewed(context, made);
-  if (left.plan.isDryRun) return replyOf(dryRun(context, prepared));
+  if (left.plan.isDryRun) return replyOf(dryRun(context, left.plan, prepared));
   if ("action" in prepared) return enterAndSend(context, { ...left, prepared });
   return endUnsent(context, left.entry, left.plan, prepared);
 }

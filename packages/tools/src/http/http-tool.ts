@@ -14,6 +14,8 @@ export const httpToolkit: Toolkit = {
   slug,
   ownerProjectId: "",
   originDigest: "",
+  // The sandbox cannot imitate hosts that a project calls directly, so the requests reach them.
+  isLive: true,
   name: "HTTP",
   description: "",
   version: "",

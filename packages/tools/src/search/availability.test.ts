@@ -21,7 +21,7 @@ async function availabilityOf(
   principal: Partial<ProjectPrincipal>,
   isSandbox = false,
 ): Promise<string> {
-  const find = createAvailabilityFinder({ db, clock: systemClock, isSandbox });
+  const find = createAvailabilityFinder({ db, clock: systemClock, sandboxMode: isSandbox ? "on" : "off" });
   const availability = await find(catalog, principal as ProjectPrincipal);
   const [tool] = [...catalog.tools.values()].filter(({ kind }) => kind === "action");
   if (tool?.kind !== "action") throw new Error("the desk has no action");

@@ -1,11 +1,11 @@
-import type { Catalog, Toolkit } from "@svc/catalog";
+import { type Catalog, isPlayed, type SandboxMode, type Toolkit } from "@svc/catalog";
 import type { Clock, ProjectPrincipal } from "@svc/core";
 import type { Database } from "@svc/db/connect";
 import { connectedAccountsForProject } from "@svc/db/connections/repo";
 import type { Availability, ToolQuery } from "./tool-search.ts";
 
 /** Dependencies for finding out which tools can be called. */
-export type AvailabilityParts = { readonly db: Database; readonly clock: Clock; readonly isSandbox: boolean };
+export type AvailabilityParts = { readonly db: Database; readonly clock: Clock; readonly sandboxMode: SandboxMode };
 
 /**
  * Returns for each tool of a view if the caller can call it. `unbound`: the deployment does not configure the app's address. `unconnected`:
@@ -27,7 +27,7 @@ const accountsMax = 200;
  * Creates the function that finds out which tools can be called. It reads the database only for callers that are scoped to an entity
  * (customer or user): one row for each active account of the entity.
  */
-export function createAvailabilityFinder({ db, clock, isSandbox }: AvailabilityParts): AvailabilityFinder {
+export function createAvailabilityFinder({ db, clock, sandboxMode }: AvailabilityParts): AvailabilityFinder {
   return async (view, { projectId, binding }) => {
     const connected =
       binding === undefined || binding.entityId === "" ? undefined : await slugsOf(projectId, binding.entityId);
@@ -38,9 +38,12 @@ export function createAvailabilityFinder({ db, clock, isSandbox }: AvailabilityP
   };
 
   function availabilityOf(toolkit: Toolkit, connected: ReadonlySet<string> | undefined): Availability {
+    const isSandbox = isPlayed(toolkit, sandboxMode);
     if (!isSandbox && toolkit.baseUrl.includes("{provider_base_url}")) return "unbound";
     const needsAccount = toolkit.auth.some(({ type }) => type !== "none" && type !== "client_credentials");
-    return !needsAccount || connected === undefined || connected.has(keyOf(toolkit.slug, toolkit.ownerProjectId !== ""))
+    return !needsAccount ||
+      connected === undefined ||
+      connected.has(keyOf(toolkit.slug, toolkit.ownerProjectId !== "", isSandbox))
       ? "connected"
       : "unconnected";
   }
@@ -49,15 +52,14 @@ export function createAvailabilityFinder({ db, clock, isSandbox }: AvailabilityP
     const filter = { toolkitSlug: "", entityId, state: "active" } as const;
     const page = { after: undefined, limit: accountsMax };
     const accounts = await connectedAccountsForProject(db, projectId).list(filter, page, clock.now());
-    const own = accounts.filter((account) => account.isSandbox === isSandbox);
-    return new Set(own.map(({ toolkitSlug, isPrivate }) => keyOf(toolkitSlug, isPrivate)));
+    return new Set(accounts.map(({ toolkitSlug, isPrivate, isSandbox }) => keyOf(toolkitSlug, isPrivate, isSandbox)));
   }
 }
 
 /**
  * Returns the key by which accounts of a toolkit (app) are found. An account of a shared toolkit does not belong to a private toolkit with
- * the same slug.
+ * the same slug. An account that the sandbox made up does not belong to a real app, or the other way round.
  */
-function keyOf(toolkitSlug: string, isPrivate: boolean): string {
-  return `${isPrivate ? "private" : "shared"} ${toolkitSlug}`;
+function keyOf(toolkitSlug: string, isPrivate: boolean, isSandbox: boolean): string {
+  return `${isPrivate ? "private" : "shared"} ${isSandbox ? "played" : "live"} ${toolkitSlug}`;
 }

@@ -69,6 +69,8 @@ export type JobSubmission = {
   readonly idempotencyKey: string | undefined;
   /** SHA-256 of the content that the idempotency key is bound to. Without a key it may be empty. */
   readonly contentDigest: Buffer;
+  /** True if the sandbox answers the calls of the job instead of the apps. The job's log then says so. */
+  readonly isSandbox: boolean;
   /** The accounts that the check of the program has looked up. They are used when the job's first call is prepared. Default: none. */
   readonly seen?: SeenAccounts | undefined;
 };
@@ -93,8 +95,6 @@ export type NewJobsContext = {
   readonly db: Executor;
   readonly sealer: Sealer;
   readonly asks: AskPort;
-  /** True if the sandbox answers calls instead of the apps. The job's log then says so. Default false. */
-  readonly isSandbox?: boolean | undefined;
 };
 
 type Identified = { readonly id: Id<"job">; readonly digest: Buffer; readonly nowMs: number };
@@ -139,7 +139,7 @@ export async function newJob(context: NewJobsContext, submission: NewJobFacts, r
       deadlineAt: status === "queued" ? nowMs + deadlineMs : null,
       deadlineLeftMs: status === "queued" ? null : deadlineMs,
     },
-    events: [submitted(context, submission, status), ...(prepared?.events ?? [])],
+    events: [submitted(submission, status), ...(prepared?.events ?? [])],
     tasks: status === "queued" ? [runTask(submission, id, beginAtMs)] : (prepared?.tasks ?? []),
     also: alsoOf(context, submission, prepared),
   };
@@ -192,7 +192,7 @@ function sealedOverrides({ params = {} }: Pick<JobSubmission, "params">, { seal 
  * own. Stores nothing.
  */
 export function newTwin(
-  context: Pick<NewJobsContext, "sealer" | "isSandbox">,
+  context: Pick<NewJobsContext, "sealer">,
   submission: Omit<NewJobFacts, keyof Identified>,
   { id, digest, nowMs }: Identified,
 ): NewJob {
@@ -206,7 +206,7 @@ export function newTwin(
       status: "queued",
       deadlineAt: nowMs + submission.program.limits.deadlineMs,
     },
-    events: [submitted(context, { ...submission, mode: "simulate" }, "queued")],
+    events: [submitted({ ...submission, mode: "simulate" }, "queued")],
     tasks: [runTask(submission, twinId, nowMs)],
   };
 }
@@ -271,8 +271,7 @@ function preparePlanAsk(
  * program. svc adds the hash when the log is read.
  */
 function submitted(
-  { isSandbox = false }: Pick<NewJobsContext, "isSandbox">,
-  { mode, skillSlug }: Pick<NewJobFacts, "mode" | "skillSlug">,
+  { mode, skillSlug, isSandbox }: Pick<NewJobFacts, "mode" | "skillSlug" | "isSandbox">,
   status: JobStatus,
 ) {
   const payload = { mode, status, ...(skillSlug !== "" && { skillSlug }), ...(isSandbox && { sandbox: true }) };

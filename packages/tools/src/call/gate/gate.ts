@@ -1,4 +1,4 @@
-import type { CodeTool } from "@svc/catalog";
+import { type CodeTool, isPlayed } from "@svc/catalog";
 import { type CallReply, replyOfEarlier } from "../call-reply.ts";
 import type { CallRequest } from "../call-request.ts";
 import { bindCall } from "../find/bind.ts";
@@ -48,7 +48,8 @@ export async function takeToTheGate(context: GateContext, given: CallRequest): P
     // This check comes first, so that a call that was already executed gets its earlier answer, even if the tool, the account or `confirm`
     // has changed since.
     const earlier = await findEarlier(context, entry);
-    if (earlier !== undefined) return { at: "end", called: replyOfEarlier(context, earlier) };
+    if (earlier !== undefined)
+      return { at: "end", called: replyOfEarlier({ isSandbox: isPlayed(plan.toolkit, context.sandboxMode) }, earlier) };
   }
   if (tool.kind === "code") return { at: "code", entry, tool };
   const prepared = await prepareCall(context, plan);

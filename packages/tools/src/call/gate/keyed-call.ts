@@ -44,8 +44,6 @@ export type KeyContext = {
   readonly keys: KeyStore;
   readonly clock: Clock;
   readonly ledger: Ledger;
-  /** True if the sandbox of svc answers calls. False if calls are sent to the real apps. */
-  readonly isSandbox: boolean;
   /** Age at which svc assumes that the node of a running call has failed, in milliseconds. Default 2 minutes. A call takes at most 30 s. */
   readonly runningMaxMs?: number | undefined;
 };
@@ -87,7 +85,7 @@ export async function findEarlier(context: KeyContext, entry: LedgerEntry): Prom
  * Returns the call that holds the idempotency key of an entry in the ledger (record of tool calls). Returns undefined if no call holds the
  * key. Calls of jobs had a longer key in earlier versions (`formerKey`). For them, the function also searches for the longer key.
  */
-async function findHolder({ keys }: KeyContext, { caller, job }: LedgerEntry, key: string) {
+async function findHolder({ keys }: Pick<KeyContext, "keys">, { caller, job }: LedgerEntry, key: string) {
   const formerKey = job?.formerKey;
   const names = formerKey === undefined ? [key] : [key, formerKey];
   const holders = await Promise.all(names.map((name) => keys.find(caller.projectId, name)));
@@ -95,17 +93,17 @@ async function findHolder({ keys }: KeyContext, { caller, job }: LedgerEntry, ke
 }
 
 /**
- * Commits that a call with an idempotency key is about to be sent. Returns undefined if svc may send the call, or if the call has no key.
+ * Commits that a call with an idempotency key is about to be sent. `isSandbox`: true if the sandbox answers the call. Returns undefined if svc may send the call, or if the call has no key.
  * If a different call has used the key in the meantime, returns the outcome of that call, in the form of `findEarlier`.
  */
 export async function beginKeyed(
   context: KeyContext,
   entry: LedgerEntry,
-  accountId: AccountId | undefined,
+  { accountId, isSandbox }: { readonly accountId: AccountId | undefined; readonly isSandbox: boolean },
 ): Promise<EarlierOutcome | undefined> {
   const { idempotencyKey } = entry;
   if (idempotencyKey === undefined) return undefined;
-  const row = { ...context.ledger.begun(entry, accountId, context.isSandbox), idempotencyKey };
+  const row = { ...context.ledger.begun(entry, accountId, isSandbox), idempotencyKey };
   for (;;) {
     if (await context.keys.take(row)) return undefined;
     const earlier = await findEarlier(context, entry);
@@ -142,7 +140,11 @@ async function answerEarlier(
   return { outcome: "ended", callId: holder.id, result: replayed(context, entry, holder) };
 }
 
-function replayed({ ledger }: KeyContext, { caller }: LedgerEntry, { id, replay }: ToolCallKeyHolder): CallResult {
+function replayed(
+  { ledger }: Pick<KeyContext, "ledger">,
+  { caller }: LedgerEntry,
+  { id, replay }: ToolCallKeyHolder,
+): CallResult {
   // The call has ended but has no stored answer. This happens only if its node failed before it recorded the outcome.
   if (replay === null) return resultOf({ outcome: "outcome_unknown", message: nodeLost });
   const { resultJson, ...part } = ledger.openReplay(id, caller.projectId, replay);

@@ -68,8 +68,8 @@ async function send(
   const { isSandbox } = prepared.way;
   const accountId = prepared.account?.id;
   if (entry.idempotencyKey !== undefined) {
-    const earlier = await beginKeyed({ ...context, isSandbox }, entry, accountId);
-    if (earlier !== undefined) return replyOfEarlier(context, earlier);
+    const earlier = await beginKeyed(context, entry, { accountId, isSandbox });
+    if (earlier !== undefined) return replyOfEarlier({ isSandbox }, earlier);
   } else if (prepared.action.class !== "read") {
     // A read changes nothing. If its node fails, no record is needed, so the row of a read is written only at its end.
     await ledger.begin(entry, accountId, isSandbox);

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type Action, classToConfirm } from "@svc/catalog";
+import { type Action, classToConfirm, isPlayed, type SandboxMode } from "@svc/catalog";
 import type { AccountAccess } from "@svc/connections";
 import { type AccountId, confirmingRule, type Fault, type Id, isoTime, mayElicit } from "@svc/core";
 import { type CallResult, resultOf } from "../../outcome.ts";
@@ -87,10 +87,15 @@ export function personalName(
   return createHash("sha256").update(JSON.stringify(parts)).digest("hex");
 }
 
-type EndContext = { readonly ledger: Pick<Ledger, "end">; readonly isSandbox: boolean };
+type EndContext = { readonly ledger: Pick<Ledger, "end">; readonly sandboxMode: SandboxMode };
 
 /** Returns the answer of a dry run: the request that would be sent. Records nothing. */
-export function dryRun({ isSandbox }: Pick<EndContext, "isSandbox">, prepared: PreparedCall | EndedCall): CallAnswer {
+export function dryRun(
+  { sandboxMode }: Pick<EndContext, "sandboxMode">,
+  { toolkit }: Pick<CallPlan, "toolkit">,
+  prepared: PreparedCall | EndedCall,
+): CallAnswer {
+  const isSandbox = isPlayed(toolkit, sandboxMode);
   const result = "action" in prepared ? resultOf({ outcome: "ok", preview: prepared.preview() }) : prepared.result;
   return { callId: undefined, result, isSandbox, isReplay: false, ...personal(prepared) };
 }
@@ -105,7 +110,7 @@ export async function endUnsent(
   plan: CallPlan,
   prepared: EndedCall,
 ): Promise<CallReply> {
-  const { isSandbox } = context;
+  const isSandbox = isPlayed(plan.toolkit, context.sandboxMode);
   const isAsked = mayAskClient(plan, prepared);
   // This is a notification that a job sends to its contacts. It cannot be confirmed by a person, so if a rule requires confirmation, it is
   // not sent.

@@ -1,4 +1,4 @@
-import { type Action, classToConfirm, type Tool } from "@svc/catalog";
+import { type Action, classToConfirm, isPlayed, type SandboxMode, type Tool } from "@svc/catalog";
 import type { AccountAccess, AccountQuery, AppRequest, AppTransport, CallableAccount } from "@svc/connections";
 import { confirmingRule, mayElicit } from "@svc/core";
 import { httpToolkit } from "../../http/http-tool.ts";
@@ -27,8 +27,8 @@ type Params = Readonly<Record<string, unknown>>;
 export type PrepareContext = HttpContext & {
   readonly accounts: AccountAccess;
   readonly transport: AppTransport;
-  /** True if the sandbox of svc emulates the apps. False if calls are sent to the real apps. */
-  readonly isSandbox: boolean;
+  /** For which toolkits (apps) the sandbox answers instead of the real app. */
+  readonly sandboxMode: SandboxMode;
 };
 
 /**
@@ -82,12 +82,13 @@ function heldForPerson(plan: CallPlan, action: Action, built: PreparedCall | End
 }
 
 async function buildCall(
-  { accounts, transport, isSandbox }: PrepareContext,
+  { accounts, transport, sandboxMode }: PrepareContext,
   plan: CallPlan,
   action: Action,
   params: Params,
 ): Promise<PreparedCall | EndedCall> {
   const { caller, toolkit, entityId, accountId, seen, appKey, secrets: known = [] } = plan;
+  const isSandbox = isPlayed(toolkit, sandboxMode);
   const query: AccountQuery = { projectId: caller.projectId, toolkit, entityId, accountId, seen };
   const account = await accounts.resolve(query);
   if ("kind" in account) return ended(account.kind, account.message);

@@ -1,0 +1,132 @@
+import { startTestServer, type TestServer } from "@svc/testing/server";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { callTool, connect } from "./project.ts";
+import { type Provider, reply, startProvider } from "./provider.ts";
+
+// A server whose sandbox plays the toolkits that are not live. A project adds an app of its own, which is live, beside them.
+
+let app: Provider;
+let server: TestServer;
+
+beforeAll(async () => {
+  app = await startProvider();
+  server = await startTestServer({ variables: { SVC_SANDBOX: "on" } });
+  await publish({ live: true });
+  await connect(server, "shelf", { apiKey: "key-1" });
+  await connect(server, "sales_crm", { scheme: "api_key" });
+});
+afterAll(async () => {
+  await server?.stop();
+  await app.close();
+});
+beforeEach(() => {
+  app.reset();
+  app.answer = (_seen, res) => reply(res, { items: [{ id: "b-1" }] });
+});
+
+async function publish(changes: object, slug = "shelf") {
+  const item = { type: "object", properties: { id: { type: "string" } } };
+  const definition = {
+    toolkit: {
+      ...{ slug, name: "Shelf", description: "Keeps the books of a shelf in order and lists them.", version: "1.0.0" },
+      ...{ category: "knowledge", baseUrl: app.url, ...changes },
+      auth: [{ type: "api_key", placement: "header", name: "X-Key", value: "{{credential.key}}" }],
+    },
+    tools: {
+      list_books: {
+        ...{
+          kind: "action",
+          class: "read",
+          description: "Lists the books of the shelf, in the order in which they stand there.",
+          request: { method: "GET", path: "/books" },
+        },
+        input: { type: "object", additionalProperties: false, properties: {} },
+        output: { type: "object", properties: { items: { type: "array", items: item } } },
+      },
+    },
+  };
+  const answer = await server.call("svc.v1.CatalogService/PublishToolkit", {
+    definitionJson: JSON.stringify(definition),
+  });
+  expect(answer.code, JSON.stringify(answer.json)).toBe("ok");
+}
+
+async function isLive(slug: string): Promise<unknown> {
+  const { json: identity } = await server.call("svc.v1.IdentityService/GetIdentity");
+  const { projectId } = identity as { projectId: string };
+  const { json } = await server.call("svc.v1.CatalogService/GetToolkit", { projectId, slug });
+  return (json as { toolkit: { live: boolean } }).toolkit.live;
+}
+
+const books = { id: "books", call: "shelf.list_books", entity: "ann" };
+const deals = { id: "deals", call: "sales_crm.list_deals", entity: "ann" };
+
+function submit(steps: readonly object[], changes: object = {}) {
+  const programJson = JSON.stringify({ version: 1, title: "Read", steps });
+  return server.call("svc.v1.JobsService/SubmitJob", { programJson, ...changes });
+}
+
+const mixed = {
+  code: "invalid_argument",
+  reason: "PROGRAM_MIXES_SANDBOX",
+  json: {
+    message: "the program calls real apps (shelf) and apps that the sandbox plays (sales_crm)",
+  },
+};
+
+test("a live toolkit reaches its app with the account's key, while the sandbox plays the others", async () => {
+  expect([await isLive("shelf"), await isLive("sales_crm")]).toEqual([true, false]);
+  expect(await callTool(server, "shelf.list_books")).toMatchObject({
+    ...{ outcome: "ok", sandbox: false, resultJson: '{"items":[{"id":"b-1"}]}' },
+  });
+  expect(app.seen).toMatchObject([{ path: "/books", headers: { "x-key": "key-1" } }]);
+  expect(await callTool(server, "sales_crm.list_deals")).toMatchObject({ outcome: "ok", sandbox: true });
+  expect(app.seen).toHaveLength(1);
+});
+
+test("a toolkit that is no longer live does not use the account of the real app, and the other way round", async () => {
+  await publish({}, "drawer");
+  await connect(server, "drawer");
+  expect(await callTool(server, "drawer.list_books")).toMatchObject({ outcome: "ok", sandbox: true });
+  await publish({ live: true }, "drawer");
+  expect(await callTool(server, "drawer.list_books")).toMatchObject({
+    ...{ outcome: "no_account", sandbox: false },
+    message: expect.stringContaining("was made in the sandbox"),
+  });
+  await connect(server, "drawer", { apiKey: "key-2" });
+  await publish({}, "drawer");
+  expect(await callTool(server, "drawer.list_books")).toMatchObject({ outcome: "ok", sandbox: true });
+  expect(app.seen).toEqual([]);
+});
+
+test("a program that calls a real app and a played one is refused, unless it is only simulated", async () => {
+  expect(await submit([books, deals])).toMatchObject(mixed);
+  expect(await submit([books, deals], { simulateFirst: true })).toMatchObject(mixed);
+  expect(await submit([books, deals], { mode: "simulate" })).toMatchObject({ code: "ok" });
+  for (const [step, sandbox] of [
+    [books, undefined],
+    [deals, true],
+  ] as const) {
+    const { json } = await submit([step]);
+    const { id } = (json as { job: { id: string } }).job;
+    const log = await server.call("svc.v1.JobsService/ListJobEvents", { jobId: id });
+    const [first] = (log.json as { events: { payloadJson: string }[] }).events;
+    expect(JSON.parse(first?.payloadJson ?? "{}").sandbox).toBe(sandbox);
+  }
+});
+
+test("a schedule that polls a played app for a program of a real one is refused", async () => {
+  const program = { version: 1, title: "Read", steps: [books] };
+  const define = (call: string, how: object = {}) =>
+    server.call("svc.v1.StandingService/CreateStandingProgram", {
+      slug: "follow",
+      definitionJson: JSON.stringify({
+        ...{ version: 1, title: "Follow", program },
+        source: { poll: { call, entity: "ann", every: "5m", ...how } },
+      }),
+    });
+  expect(await define("sales_crm.list_deals")).toMatchObject(mixed);
+  const how = { rows: "items[]", id: "id", cursor: { kind: "seen" } };
+  const answer = await define("shelf.list_books", how);
+  expect(answer.code, JSON.stringify(answer.json)).toBe("ok");
+});

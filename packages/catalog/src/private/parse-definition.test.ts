@@ -505,11 +505,16 @@ test("a stored toolkit with 1,500 tools is checked and compiled tool by tool, wi
   const [tool] = Object.values(tools);
   const names = Array.from({ length: 1_500 }, (_, at) => [`tool_${at}`, tool] as const);
   let pauses = 0;
-  const kept = parseKeptToolkit(JSON.stringify({ toolkit, tools: Object.fromEntries(names) }), projectId, {
-    async rest() {
-      pauses++;
+  const definition = JSON.stringify({ toolkit, tools: Object.fromEntries(names) });
+  const kept = parseKeptToolkit(
+    definition,
+    { ownerProjectId: projectId, isImported: false },
+    {
+      async rest() {
+        pauses++;
+      },
     },
-  });
+  );
   expect((await kept).actions).toHaveLength(1_500);
   // One for each part of the definition in each of the four passes: numbers and sizes, patterns, form, compilation.
   expect(pauses).toBeGreaterThanOrEqual(4 * 1_500);

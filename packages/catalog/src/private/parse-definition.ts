@@ -72,7 +72,11 @@ function* patternsOf(value: unknown): Generator<string> {
  * checks of two parts, other work of the node can run.
  */
 export async function parsePrivateToolkit(definitionJson: string, ownerProjectId: ProjectId): Promise<Toolkit> {
-  return build(await checkPrivateToolkit(definitionJson), { ownerProjectId, isImported: false }, createSlices(setImmediate));
+  return build(
+    await checkPrivateToolkit(definitionJson),
+    { ownerProjectId, isImported: false },
+    createSlices(setImmediate),
+  );
 }
 
 /** Does the checks of `parsePrivateToolkit`, and returns the parts of the definition as files. Rejects like it. */

@@ -18,6 +18,8 @@ const freeBytes = 16 * 1024;
  */
 export type ExchangeOptions = {
   readonly timeoutMs: number;
+  /** Maximum size of the answer's body in bytes. Default: `answerBytesMax`. */
+  readonly bytesMax?: number | undefined;
   readonly allowance: AnswerAllowance;
   readonly patienceMs: number;
   /** Ends the request when it is aborted, like the end of `timeoutMs`. */
@@ -33,6 +35,7 @@ export type ExchangeOptions = {
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly #resolve: (answer: AppAnswer) => void;
   readonly #timer: NodeJS.Timeout;
+  readonly #bytesMax: number;
   readonly #allowance: AnswerAllowance;
   readonly #patienceMs: number;
   #reserved = 0;
@@ -54,8 +57,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #expire: () => void;
 
   constructor(options: ExchangeOptions, resolve: (answer: AppAnswer) => void) {
-    const { timeoutMs, allowance, patienceMs, signal, isComplete } = options;
+    const { timeoutMs, bytesMax = answerBytesMax, allowance, patienceMs, signal, isComplete } = options;
     this.#resolve = resolve;
+    this.#bytesMax = bytesMax;
     this.#allowance = allowance;
     this.#patienceMs = patienceMs;
     this.#signal = signal;
@@ -88,14 +92,14 @@ export class Exchange implements Dispatcher.DispatchHandler {
       if (value !== undefined) this.#headers[name.toLowerCase()] = Array.isArray(value) ? value.join(", ") : value;
     }
     const declared = Number(this.#headers["content-length"] ?? 0);
-    if (declared > answerBytesMax) this.#abort({ kind: "too_large", status });
+    if (declared > this.#bytesMax) this.#abort({ kind: "too_large", status });
     else this.#reserve(declared);
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#isEnded) return;
     this.#bytes += chunk.byteLength;
-    if (this.#bytes > answerBytesMax) {
+    if (this.#bytes > this.#bytesMax) {
       this.#abort({ kind: "too_large", status: this.#status });
       return;
     }

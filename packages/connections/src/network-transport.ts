@@ -100,7 +100,10 @@ export type NetworkTransport = AppTransport & {
   readonly fetch: PartyFetch;
   /** Sends a request on behalf of a party (a project and the toolkit of an app). Never rejects. */
   exchange(request: AppRequest, party: ExchangeParty, options: SendOptions): Promise<AppAnswer>;
-  /** Reads the document at an address with a GET for a project, like a call of the project's private toolkits (its own apps). */
+  /**
+   * Reads the document at an address with a GET for a project, like a call of the project's private toolkits (its own apps). The document
+   * may have 16 MiB, more than other answers.
+   */
   read(url: string, projectId: ProjectId): Promise<AppAnswer>;
   /** Returns the number of connection pools, and the number of bytes of answers that the node holds in memory. */
   stats(): { readonly agents: number; readonly answerBytes: number };
@@ -114,7 +117,7 @@ export type ExchangeParty = Pick<AppParty, "projectId"> & {
 };
 
 /** How long a request may take, and when it ends earlier: on a signal, or when its answer is complete before the app ends it. */
-export type SendOptions = Pick<ExchangeOptions, "timeoutMs" | "signal" | "isComplete">;
+export type SendOptions = Pick<ExchangeOptions, "timeoutMs" | "bytesMax" | "signal" | "isComplete">;
 
 /** Limits of one node. `nodeAnswerBytes` and `idleAgents` apply to all projects together, every other limit to each project. */
 export type TransportLimits = {
@@ -200,6 +203,7 @@ export function createAppTransport(options: {
     budget: new AnswerBudget({ nodeBytes: limits.nodeAnswerBytes, projectBytes: limits.projectAnswerBytes }),
     decoder: createBodyDecoder(answerBytesMax),
   };
+  const documentParts: Parts = { ...parts, decoder: createBodyDecoder(documentBytesMax) };
   return {
     send: (request, call, { timeoutMs }) => sendInTurn(parts, request, call, { timeoutMs }),
     exchange: (request, party, sendOptions) => sendInTurn(parts, request, party, sendOptions),
@@ -207,7 +211,7 @@ export function createAppTransport(options: {
     read: (url, projectId) => {
       const request = { method: "GET", url, headers: documentHeaders, body: undefined };
       const party = { projectId, toolkit: { ownerProjectId: projectId } };
-      return sendInTurn(parts, request, party, { timeoutMs: documentTimeoutMs });
+      return sendInTurn(documentParts, request, party, { timeoutMs: documentTimeoutMs, bytesMax: documentBytesMax });
     },
     stats: () => ({ agents: parts.agents.size, answerBytes: parts.budget.held }),
     async close() {
@@ -217,6 +221,8 @@ export function createAppTransport(options: {
   };
 }
 
+/** Maximum size in bytes of a document that is read from a URL, also after decompression. */
+const documentBytesMax = 16 * mebibyte;
 /** Maximum time in milliseconds to read a document from a URL. */
 const documentTimeoutMs = 30_000;
 const documentHeaders = { accept: "application/json, application/yaml;q=0.9, */*;q=0.5", "user-agent": "svc/0.1" };

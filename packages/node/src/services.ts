@@ -1,7 +1,7 @@
 import type { ConnectRouter } from "@connectrpc/connect";
 import { type CatalogViews, createCatalogService, createToolkitImporter, type ReadSource } from "@svc/catalog";
 import { type AppAnswer, createConnectionsService, createSecretsService } from "@svc/connections";
-import { readForeignText, type ThreadPool } from "@svc/core";
+import type { ThreadPool } from "@svc/core";
 import { CatalogService } from "@svc/gen/catalog";
 import { ConnectionsService } from "@svc/gen/connections";
 import { ContactsService } from "@svc/gen/contacts";
@@ -83,13 +83,15 @@ export function createServices({
   };
 }
 
-/** Returns the text of a document that svc requested from an address, or the reason why the document could not be read. */
+/** Returns the bytes of a document that svc requested from an address, or the reason why the document could not be read. */
 function sourceOf(answer: AppAnswer): ReadSource {
   switch (answer.kind) {
     case "refused":
       return { kind: "refused", message: answer.message };
-    case "too_large":
-      return { kind: "failed", message: "it has more than 8 MiB" };
+    case "too_large": {
+      const why = answer.isBusy === true ? "too little memory is free at the moment" : "it has more than 16 MiB";
+      return { kind: "failed", message: why };
+    }
     case "answer":
       break;
     default:
@@ -97,6 +99,8 @@ function sourceOf(answer: AppAnswer): ReadSource {
   }
   if (answer.status !== 200) return { kind: "failed", message: `the server answered ${answer.status}` };
   if (answer.unreadable !== undefined) return { kind: "failed", message: `its text ${answer.unreadable}` };
-  const read = readForeignText(answer.body, answer.headers["content-type"]);
-  return "fault" in read ? { kind: "failed", message: `its text ${read.fault}` } : { kind: "text", text: read.text };
+  const { body, headers } = answer;
+  // A thread gets the whole memory of a buffer. Small bodies are parts of a memory that also has other data.
+  const bytes = body.byteLength === body.buffer.byteLength ? body : Uint8Array.from(body);
+  return { kind: "document", bytes, contentType: headers["content-type"] };
 }

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { readForeignText } from "@svc/core";
 import { checkPrivateToolkit } from "../private/parse-definition.ts";
 import { DefinitionError, definitionFaultText, type FileFault } from "../read/definition-file.ts";
 import { type ComparedDefinitions, compareTexts, toolNamesOf } from "../source/compare-texts.ts";
@@ -30,9 +31,12 @@ export type ImportResult =
 /** Converts a document and returns the toolkit. `refused`: tools that break a rule and must be left out. */
 type MakeToolkit = (refused: ImportOptions["refused"]) => ImportedToolkit;
 
-/** An OpenAPI document, or the list of an MCP server's tools, with the options of its import. */
+/** The bytes of a document as a server sent them. `contentType`: value of the header Content-Type, which may name the charset. */
+export type DocumentBytes = { readonly bytes: Uint8Array; readonly contentType: string | undefined };
+
+/** An OpenAPI document (its text, or its bytes), or the list of an MCP server's tools, with the options of its import. */
 export type SourceToImport =
-  | { readonly text: string; readonly options: ChosenImportOptions }
+  | { readonly document: string | DocumentBytes; readonly options: ChosenImportOptions }
   | { readonly listing: McpListing; readonly options: Omit<McpImportOptions, "refused" | "accepted"> };
 
 /**
@@ -44,18 +48,26 @@ export type ImportTask = { readonly source: SourceToImport; readonly current: st
 /** Does the task of the thread that imports: converts the document of the task with `importChecked`. */
 export async function runImport({ source, current }: ImportTask): Promise<ImportResult> {
   const accepted = current === undefined ? undefined : toolNamesOf(current);
+  const read = "listing" in source ? { text: JSON.stringify(source.listing) } : textOf(source.document);
+  if ("fault" in read) return read;
   const result = await importChecked((refused) => {
     if ("listing" in source) return importMcp(source.listing, { ...source.options, accepted, refused });
-    return importOpenapi(source.text, { ...source.options, accepted, refused });
+    return importOpenapi(read.text, { ...source.options, accepted, refused });
   });
   if (!("definitionJson" in result)) return result;
   return {
     ...result,
-    digest: createHash("sha256")
-      .update("text" in source ? source.text : JSON.stringify(source.listing))
-      .digest("hex"),
+    digest: createHash("sha256").update(read.text).digest("hex"),
     comparison: current === undefined ? undefined : compareTexts(current, result.definitionJson, result.flagged),
   };
+}
+
+function textOf(document: string | DocumentBytes): { readonly text: string } | { readonly fault: ImportFault } {
+  if (typeof document === "string") return { text: document };
+  const read = readForeignText(document.bytes, document.contentType);
+  if ("text" in read) return read;
+  const advice = "Send the text of the document instead of its address.";
+  return { fault: new ImportError("OPENAPI_UNREADABLE", `the text of the document ${read.fault}`, advice).fault };
 }
 
 /**

@@ -1,6 +1,7 @@
 import { createServer } from "node:http";
 import { createProject } from "@svc/db/projects/repo";
 import { createTestDatabase } from "@svc/testing/database";
+import { until } from "@svc/testing/until";
 import { afterAll, expect, test } from "vitest";
 import { createTestNode, errorOf, refusalOf } from "../test-client.ts";
 import { shopDocument } from "./test-documents.ts";
@@ -11,9 +12,15 @@ const node = createTestNode(db);
 const client = node.clientOf(projectId);
 
 const asked: string[] = [];
+/** Functions that answer the requests of `/held`. */
+const held: (() => void)[] = [];
 const server = createServer((req, res) => {
   asked.push(req.url ?? "");
   if (req.url === "/moved") res.writeHead(302, { location: "https://elsewhere.example.com/openapi.json" }).end();
+  else if (req.url?.startsWith("/large?") === true) res.writeHead(200).end(largeText(Number(req.url.slice(7))));
+  else if (req.url === "/held") held.push(() => res.writeHead(404).end());
+  else if (req.url === "/utf-16") res.writeHead(200).end(Buffer.from(`\ufeff${shopText()}`, "utf16le"));
+  else if (req.url === "/bytes") res.writeHead(200).end(Buffer.from([0x7b, 0xff, 0x7d]));
   else if (req.url === "/openapi.json") res.writeHead(200, { "content-type": "application/json" }).end(shopText());
   else res.writeHead(404).end();
 });
@@ -27,6 +34,33 @@ afterAll(async () => {
 });
 
 const shopText = () => JSON.stringify(shopDocument());
+
+/** Returns the document with so many bytes. */
+function largeText(bytes: number): string {
+  const text = (filler: string) => JSON.stringify({ ...shopDocument(), "x-filler": filler });
+  return text("x".repeat(bytes - text("").length));
+}
+
+test("a document at an address may have 16 MiB in any charset, and not a byte more", async () => {
+  const importFrom = (path: string) => client.importToolkit({ openapi: { url: `${url}${path}` }, dryRun: true });
+  expect((await importFrom("/large?16777216")).report?.operations).toBe(10);
+  expect((await importFrom("/utf-16")).report?.operations).toBe(10);
+  expect(await refusalOf(importFrom("/large?16777217"))).toEqual([14, "SOURCE_UNREACHABLE", "openapi.url"]);
+  expect(await refusalOf(importFrom("/bytes"))).toEqual([3, "OPENAPI_UNREADABLE", "openapi"]);
+  asked.length = 0;
+});
+
+test("a node makes eight imports at a time, so that waiting documents do not fill its memory", async () => {
+  const projects = await Promise.all(Array.from({ length: 9 }, (_, at) => createProject(db, `held-${at}`, 1)));
+  const [last, ...others] = projects.map(({ id }) => node.clientOf(id));
+  const source = { openapi: { url: `${url}/held` } };
+  const running = others.map((one) => refusalOf(one.importToolkit(source)));
+  await until(() => held.length === 8);
+  expect(await refusalOf(last?.importToolkit(source) ?? Promise.resolve())).toEqual([8, "IMPORT_TOO_COSTLY", ""]);
+  for (const release of held) release();
+  expect(new Set((await Promise.all(running)).map(([code]) => code))).toEqual(new Set([14]));
+  asked.length = 0;
+});
 
 test("a trial stores nothing, and an import publishes the tools of the document at once", async () => {
   const trial = await client.importToolkit({ openapi: { document: shopText() }, dryRun: true });

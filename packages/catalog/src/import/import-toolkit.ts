@@ -8,6 +8,7 @@ import type { OauthDocument } from "../read/documents.ts";
 import type { MergeResult, MergeTask } from "../source/compare-texts.ts";
 import type {
   ChosenImportOptions,
+  DocumentBytes,
   ImportedAndCompared,
   ImportResult,
   ImportTask,
@@ -25,11 +26,16 @@ export const importMemoryMib = 512;
 const cpuMsMax = 30_000;
 
 /**
- * Result of reading the document at a URL: its text, or an error. `refused`: svc may not read the URL. `failed`: svc got no text from it.
- * `message`: the reason, as the end of a sentence.
+ * Maximum number of imports that a node makes or that wait for its thread. Each may hold a document of 16 MiB in memory.
+ */
+const importsMax = 8;
+
+/**
+ * Result of reading the document at a URL: its bytes, or an error. `refused`: svc may not read the URL. `failed`: svc got no document from
+ * it. `message`: the reason, as the end of a sentence.
  */
 export type ReadSource =
-  | { readonly kind: "text"; readonly text: string }
+  | ({ readonly kind: "document" } & DocumentBytes)
   | { readonly kind: "refused" | "failed"; readonly message: string };
 
 /**
@@ -58,7 +64,7 @@ export type McpServerQuery = {
 export type ImporterOptions = {
   /** Threads that run `importThread`, with `importMemoryMib` of memory. */
   readonly threads: Pick<ThreadPool, "run">;
-  /** Reads the text at an https address on behalf of a project. The address guard of svc refuses private addresses. */
+  /** Reads the document at an https address on behalf of a project. The address guard of svc refuses private addresses. */
   readonly read: (url: string, projectId: ProjectId) => Promise<ReadSource>;
   /**
    * Asks an MCP server for its tools, with the credential of an account that the project has connected to the toolkit, if there is one. The
@@ -96,8 +102,8 @@ export type ToolkitImporter = {
 };
 
 /**
- * Creates the importer of OpenAPI documents and MCP servers. A project has one import at a time on a node: a second one is refused with
- * IMPORT_TOO_COSTLY, so that waiting documents do not fill the memory.
+ * Creates the importer of OpenAPI documents and MCP servers. A project has one import at a time on a node, and all projects together have
+ * `importsMax`. A further one is refused with IMPORT_TOO_COSTLY, so that waiting documents do not fill the memory.
  */
 export function createToolkitImporter({ threads, read, readMcp }: ImporterOptions): ToolkitImporter {
   const importing = new Set<ProjectId>();
@@ -111,6 +117,10 @@ export function createToolkitImporter({ threads, read, readMcp }: ImporterOption
     if (importing.has(projectId)) {
       const problem = "another import of the project is still running";
       throw catalogFaults.IMPORT_TOO_COSTLY(problem, "Wait until it has ended.", "");
+    }
+    if (importing.size >= importsMax) {
+      const problem = `${importing.size} imports of other projects are still running`;
+      throw catalogFaults.IMPORT_TOO_COSTLY(problem, "Try again in a minute.", "");
     }
     importing.add(projectId);
     try {
@@ -161,8 +171,8 @@ async function documentToImport(
   projectId: ProjectId,
   read: ImporterOptions["read"],
 ): Promise<SourceToImport> {
-  const text = document === "" ? await readAt(url, projectId, read) : document;
-  return { text, options: { ...options, documentUrl: url } };
+  const found = document === "" ? await readAt(url, projectId, read) : document;
+  return { document: found, options: { ...options, documentUrl: url } };
 }
 
 /** Description of an MCP server that lists its tools only to a connected account. It becomes a toolkit without tools. */
@@ -240,11 +250,11 @@ function addressOf(field: "openapi.url" | "mcp.url", url: string): string {
   return address;
 }
 
-async function readAt(url: string, projectId: ProjectId, read: ImporterOptions["read"]): Promise<string> {
+async function readAt(url: string, projectId: ProjectId, read: ImporterOptions["read"]): Promise<DocumentBytes> {
   const answer = await read(addressOf("openapi.url", url), projectId);
   switch (answer.kind) {
-    case "text":
-      return answer.text;
+    case "document":
+      return { bytes: answer.bytes, contentType: answer.contentType };
     case "refused":
       throw catalogFaults.SOURCE_URL_REFUSED("openapi.url", shownAddress(url), answer.message);
     case "failed":

@@ -63,7 +63,7 @@ export const addToolkitImport = command(
         { choices: ["left-out", "notes", "suggestions"] },
       ],
     ],
-    more: "\nThe service reads an address of up to 8 MiB, and the command sends a file of up to 16 MiB. Only the document itself is\nread: references to other files are not followed.",
+    more: "\nAn address or a file may have up to 16 MiB in JSON, and 4 MiB in YAML. Only the document itself is\nread: references to other files are not followed.",
     examples: [
       "svc toolkits import https://api.example.com/openapi.json --dry-run",
       "svc toolkits import openapi.yaml --slug billing --class 'read=search_*'",

@@ -107,7 +107,8 @@ test("svc registers a client once, lists the tools with the first account, and e
   expect(app.calls.map(({ headers }) => headers.authorization)).toEqual(
     ["ann", "bob", "ann"].map((code) => `Bearer token-of-${code}`),
   );
-  expect(issuer.seen.filter(({ path }) => path === "/register")).toHaveLength(1);
+  const registered = issuer.seen.filter(({ path }) => path === "/register");
+  expect(registered.map(({ body }) => JSON.parse(body).application_type)).toEqual(["native"]);
 });
 
 test("the answer of another issuer connects nothing", async () => {
@@ -171,6 +172,7 @@ test("with a public https address, an issuer that takes client id metadata docum
   expect(await document.json()).toMatchObject({
     client_id: clientId,
     redirect_uris: [callback],
+    application_type: "web",
     token_endpoint_auth_method: "none",
   });
   for (const name of ["none", json.toolkit.ownerProjectId])

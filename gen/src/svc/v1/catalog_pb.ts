@@ -1121,8 +1121,9 @@ export type LeftOutOperation = Message<"svc.v1.LeftOutOperation"> & {
 
   /**
    * Reason that the operation did not become a tool: `deprecated`, `upload`, `download`, `stream`, `body_type`,
-   * `parameter_encoding`, `too_large`, `external_ref`, `other_server` or `method`. Three reasons are less clear by name:
+   * `parameter_encoding`, `too_large`, `external_ref`, `other_server` or `method`. Four reasons are less clear by name:
    * - `flagged`: its description gives orders to the reader.
+   * - `invalid_headers`: the MCP server's tool wants arguments in headers that MCP does not allow.
    * - `needs_tasks`: the MCP server's tool only runs in the background.
    * - `refused`: the tool breaks a rule of definitions.
    *

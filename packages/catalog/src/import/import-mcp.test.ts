@@ -52,6 +52,37 @@ test.each([
   expect(report.leftOut).toEqual([{ operation: "large", reason: "too_large" }]);
 });
 
+const header = (name: unknown, type = "string") => ({ type, "x-mcp-header": name });
+
+test("a tool that wants arguments in headers which MCP does not allow is left out", async () => {
+  const withInput = (name: string, properties: object, more: object = {}) =>
+    tool(name, { inputSchema: { type: "object", properties, ...more } });
+  const wrong = {
+    empty: { a: header("") },
+    object: { a: header("A", "object") },
+    number: { a: header("A", "number") },
+    unlike: { a: header(5) },
+    repeated: { a: header("Region"), b: { type: "object", properties: { c: header("region") } } },
+    space: { a: header("My Region") },
+    control: { a: header("Region\t1") },
+    item: { a: { type: "array", items: header("A") } },
+    choice: { a: { anyOf: [header("A")] } },
+    deep: { a: { type: "array", items: { type: "object", properties: { b: header("B") } } } },
+  };
+  const right = { a: header("Region"), b: { type: "object", properties: { c: header("Depth", "integer") } } };
+  const { tools, report } = await imported([
+    withInput("right", right, { default: header("") }),
+    withInput("property", { "x-mcp-header": { type: "string" } }),
+    ...Object.entries(wrong).map(([name, properties]) => withInput(name, properties)),
+    withInput("root", {}, { "x-mcp-header": "A" }),
+    withInput("definition", {}, { $defs: { a: header("A") } }),
+  ]);
+  expect(Object.keys(tools)).toEqual(["right", "property"]);
+  expect(report.leftOut).toEqual(
+    [...Object.keys(wrong), "root", "definition"].map((operation) => ({ operation, reason: "invalid_headers" })),
+  );
+});
+
 test.each([
   [{ readOnlyHint: true }, "read"],
   [{ readOnlyHint: true, destructiveHint: true }, "read"],

@@ -2,6 +2,7 @@ import { isObject } from "@svc/core";
 import { isTemplateName, mcpToolDigest } from "../build/mcp-request.ts";
 import type { AccessClass, ActionDocument, JsonSchema } from "../read/documents.ts";
 import { LeftOutError } from "./import-fault.ts";
+import { hasAllowedHeaders } from "./mcp-headers.ts";
 import { chosenClass, fittingTool, type ImportedTool, type ToolOverride, type ToolSchemaLimits } from "./operation.ts";
 import type { DocumentNode } from "./read.ts";
 import { objectOf, type SchemaConversion, SchemaConverter, typesOf } from "./schema.ts";
@@ -37,6 +38,7 @@ export function mcpTool(tool: OfferedTool, options: McpToolOptions): ImportedToo
   }
   const digest = mcpToolDigest(exact);
   if (digest === undefined) throw new LeftOutError("too_large");
+  if (!hasAllowedHeaders(objectOf(node["inputSchema"]))) throw new LeftOutError("invalid_headers");
   const description = descriptionOf(name, node, options);
   return fittingTool(options.bytesMax, (schemas) => convert(tool, { ...options, ...schemas, description, digest }));
 }

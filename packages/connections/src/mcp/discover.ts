@@ -169,6 +169,8 @@ export function clientDocument(publicUrl: string, name: string): object | undefi
 function clientMetadata(redirectUri: string) {
   return {
     client_name: "svc",
+    // Issuers accept a callback on this machine only from applications of the type native (SEP-837).
+    application_type: redirectUri.startsWith("https://") ? "web" : "native",
     redirect_uris: [redirectUri],
     grant_types: ["authorization_code", "refresh_token"],
     response_types: ["code"],

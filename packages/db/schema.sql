@@ -1164,9 +1164,13 @@ create table toolkit_sources (
   next_definition text,
   refreshed_at timestamp(3) with time zone not null,
   last_error text not null,
+  next_at timestamp(3) with time zone,
+  lease_until timestamp(3) with time zone,
   constraint toolkit_sources_key PRIMARY KEY (project_id, slug),
   constraint toolkit_sources_toolkit FOREIGN KEY (project_id, slug) REFERENCES private_toolkits(project_id, slug) ON DELETE CASCADE
 );
+CREATE INDEX toolkit_sources_next ON public.toolkit_sources USING btree (next_at) WHERE (next_at IS NOT NULL);
+CREATE INDEX toolkit_sources_waiting ON public.toolkit_sources USING btree (changes_count) WHERE (changes_count > 0);
 
 create table vault_check (
   id smallint not null,

@@ -61,6 +61,8 @@ export type CatalogServiceOptions = {
   readonly sandboxMode: SandboxMode;
   /** Makes toolkits (each the tools of one app) from OpenAPI documents. */
   readonly importer: ToolkitImporter;
+  /** Time in milliseconds after which svc reads the tools of an imported MCP server again. */
+  readonly mcpEveryMs: number;
 };
 
 /**
@@ -68,7 +70,7 @@ export type CatalogServiceOptions = {
  * The API messages are created once, so GetTool is only a lookup.
  */
 export function createCatalogService(options: CatalogServiceOptions): ServiceImpl<typeof CatalogService> {
-  const { db, clock, views, sealer, isOauthRegistered, sandboxMode, importer } = options;
+  const { db, clock, views, sealer, isOauthRegistered, sandboxMode, importer, mcpEveryMs } = options;
   const inTurn = createTurns();
   const toolkitMessage = (toolkit: Toolkit, source?: ToolkitSourceState): ToolkitMessage =>
     toToolkitMessage(toolkit, isOauthRegistered(toolkit), { source, isLive: !isPlayed(toolkit, sandboxMode) });
@@ -161,7 +163,7 @@ export function createCatalogService(options: CatalogServiceOptions): ServiceImp
       const { dryRun, replace } = request;
       const asked = importSource(request);
       const made = await importer.convert(asked, projectId);
-      const source = newSource(asked, made, clock.now());
+      const source = newSource(asked, made, { nowMs: clock.now(), mcpEveryMs });
       await publish(projectId, made, { dryRun, mustBeNew: !replace, source: { kind: "put", source } });
       const { toolkit, report } = made;
       return {

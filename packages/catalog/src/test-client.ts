@@ -57,6 +57,7 @@ export function createTestNode(db: Database, options: CatalogNodeOptions = {}): 
           isOauthRegistered,
           sandboxMode: "off",
           importer: notImported,
+          mcpEveryMs: 1,
         }),
       );
   };

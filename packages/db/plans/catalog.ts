@@ -1,6 +1,13 @@
 import { callLimitsForProject } from "../src/call-limits/repo.ts";
 import { privateToolkitsForProject } from "../src/catalog/repo.ts";
 import { toolkitSourcesForProject } from "../src/catalog/sources.ts";
+import {
+  claimSource,
+  countSourcesWithChanges,
+  hastenSource,
+  listDueSources,
+  settleSource,
+} from "../src/catalog/watched-sources.ts";
 import type { Executor } from "../src/connect.ts";
 import { eventTypesForProject } from "../src/event-types/repo.ts";
 import { findEventsByKey } from "../src/events/find-by-key.ts";
@@ -32,7 +39,7 @@ plan("delete a private toolkit", remove);
 const sources = (db: Executor) => toolkitSourcesForProject(db, projectId);
 const waiting = { changes: "{}", changesDigest: Buffer.alloc(32), changesCount: 1, nextDefinition: "{}" };
 const read = { digest: Buffer.alloc(32), options: "{}", refreshedAt: nowMs };
-const source = { kind: "openapi", origin: "", ...read } as const;
+const source = { kind: "openapi", origin: "", nextAt: null, ...read } as const;
 const nothing = { changes: null, changesDigest: null, changesCount: 0, lastError: "" };
 const before = { ...source, ...nothing, slug: "desk_5", version: 1 };
 const desk = { ...toolkit, slug: "desk_5" };
@@ -54,6 +61,12 @@ plan("keep the changes of a toolkit's source", (db) =>
   sources(db).refresh(before, { ...read, definition: "{}", waiting }),
 );
 plan("keep why a toolkit's source could not be read", (db) => sources(db).reportFailure(before, "away"));
+const lease = { projectId, slug: "desk_5", leaseUntilMs: nowMs + 60_000 };
+plan("list_due_sources", (db) => listDueSources(db, nowMs, 8));
+plan("take the lease of a due source", (db) => claimSource(db, lease, nowMs));
+plan("end the lease of a source", (db) => settleSource(db, lease, { nextAt: nowMs, pauseUntil: nowMs }));
+plan("make a source due", (db) => hastenSource(db, lease, nowMs));
+plan("count_waiting_sources", (db) => countSourcesWithChanges(db, 10_000));
 
 plan("a page of event types", (db) => eventTypes(db).list({ after: "type-5", limit: 1_000 }));
 plan("a page of offered event types", (db) => eventTypes(db).list({ after: "type-5", limit: 1_000, isOffered: true }));

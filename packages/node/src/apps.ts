@@ -2,6 +2,7 @@ import type { CatalogViews, Toolkit } from "@svc/catalog";
 import { isOauthRegistered, isPlayed } from "@svc/catalog";
 import {
   type AccountAccess,
+  type AppCall,
   type AppTransport,
   createAccountAccess,
   createAppTransport,
@@ -16,7 +17,8 @@ import {
   type Refresher,
   type TestRead,
 } from "@svc/connections";
-import { type AddressGuard, createAddressGuard, type NodeId, type Turns } from "@svc/core";
+import { type AddressGuard, createAddressGuard, LeastRecentlyUsed, type NodeId, type Turns } from "@svc/core";
+import { hastenSource } from "@svc/db/catalog/watched-sources";
 import { createSandbox, type Sandbox, sandboxAuthorizePath, sandboxClientId, sandboxTokenUrl } from "@svc/sandbox";
 import {
   type CallLimits,
@@ -101,7 +103,7 @@ export function createApps(options: AppsOptions): Apps {
   const network = createAppTransport({ guard });
   const sandbox = sandboxMode === "off" ? undefined : createNodeSandbox(options);
   const played = (toolkit: Pick<Toolkit, "isLive">) => (isPlayed(toolkit, sandboxMode) ? sandbox : undefined);
-  const real = createMcpTransport(network);
+  const real = createMcpTransport(network, hastenOnDrift(options));
   const transport: AppTransport = options.transport ?? {
     send: (request, call, limits) => (played(call.toolkit)?.transport ?? real).send(request, call, limits),
   };
@@ -171,6 +173,23 @@ export function createApps(options: AppsOptions): Apps {
       await limits.close();
       await ledger.drain();
     },
+  };
+}
+
+/** Time in milliseconds in which a node asks only once that the source of a toolkit is read sooner. */
+const hastenEveryMs = 300_000;
+
+/**
+ * Returns a function for calls of tools that an MCP server has changed or no longer has. It makes the source of the toolkit due, so that an
+ * approver finds the changes soon.
+ */
+function hastenOnDrift({ db, clock, observer }: AppsOptions): (call: AppCall) => void {
+  const asked = new LeastRecentlyUsed<string, number>(1_000);
+  return ({ projectId, toolkit: { slug } }) => {
+    const [key, nowMs] = [`${projectId} ${slug}`, clock.now()];
+    if (nowMs - (asked.get(key) ?? Number.NEGATIVE_INFINITY) < hastenEveryMs) return;
+    asked.set(key, nowMs);
+    hastenSource(db, { projectId, slug }, nowMs).catch((error: unknown) => observer.sweepFailed("sources", error));
   };
 }
 

@@ -21,6 +21,7 @@ import { deadTaskSweep } from "./dead-tasks.ts";
 import { grantSweep } from "./grant-sweep.ts";
 import { type EngineName, engineNames, type NodeParts } from "./parts.ts";
 import { startRetention } from "./retention.ts";
+import type { ToolkitSources } from "./sources.ts";
 
 const everyMs = 10_000;
 
@@ -82,6 +83,7 @@ type Engines = {
   readonly apps: Apps;
   readonly jobs: Jobs;
   readonly standing: StandingParts;
+  readonly sources: Pick<ToolkitSources, "watcher">;
   /** Applies the filters of subscriptions to the warnings that a background task publishes as events. */
   readonly filters: Filters;
 };
@@ -94,7 +96,7 @@ export function createEngines(
   { clock, observer, engines: names = engineNames, ...parts }: NodeParts,
   engines: Engines,
 ): { start(): void; stop(): Promise<void> } {
-  const { dispatcher, apps, jobs, standing } = engines;
+  const { dispatcher, apps, jobs, standing, sources } = engines;
   const sweeps = sweepsOf({ ...parts, clock }, engines);
   const starters: Readonly<Record<EngineName, Starter>> = {
     deliveries: () => void dispatcher.start(),
@@ -107,6 +109,10 @@ export function createEngines(
     renewal() {
       apps.refresher.start();
       return apps.refresher;
+    },
+    sources() {
+      sources.watcher.start();
+      return sources.watcher;
     },
     retention: () => startRetention({ clock, sweeps, onError: observer.sweepFailed }),
   };

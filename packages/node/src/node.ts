@@ -1,5 +1,5 @@
 import { randomInt } from "node:crypto";
-import { type CatalogViews, createCatalogViews, importMemoryMib, importThread } from "@svc/catalog";
+import { type CatalogViews, createCatalogViews } from "@svc/catalog";
 import {
   type ConnectLinks,
   createConnectLinks,
@@ -48,6 +48,7 @@ import { createEngines } from "./engines.ts";
 import type { NodeParts } from "./parts.ts";
 import { createServices, type RegisterServices } from "./services.ts";
 import { settledWithin } from "./settled-within.ts";
+import { createSources } from "./sources.ts";
 
 /**
  * The engines and domain services of one process, working on one database. A node sends requests to apps and endpoints. It does not listen
@@ -148,7 +149,7 @@ export function createNode(parts: NodeParts): Node {
     if (jobId !== undefined && isMeasured) void jobs.engine.reportHeldLoop(jobId, ms);
   });
   const threads = createThreadPool({ entry: evaluationThread });
-  const importThreads = createThreadPool({ entry: importThread, memoryMaxMib: importMemoryMib });
+  const sources = createSources(parts, { views, apps });
   const jobs = createJobs({
     ...{ db, clock, sealer, nodeId, views, accounts, caller, guard, dispatcher, filters, meter, threads },
     observer: observer.jobs,
@@ -223,7 +224,7 @@ export function createNode(parts: NodeParts): Node {
   };
   const { sandboxMode, publicUrl, consoleUrl } = parts;
   const linked = { sandboxMode, publicUrl, consoleUrl };
-  const engines = createEngines(parts, { dispatcher, filters, apps, jobs, standing });
+  const engines = createEngines(parts, { dispatcher, filters, apps, jobs, standing, sources });
   const connecting = { ...apps, views, db, clock, sealer, ...linked };
   const deploymentSecrets = createDeploymentSecrets({ db, sealer, clock });
   const finder = createFinder(parts, apps.guard, deploymentSecrets);
@@ -231,7 +232,7 @@ export function createNode(parts: NodeParts): Node {
     ...{ nodeId, views, guard, dispatcher, apps, jobs, standing, ingest, meter, quarantine, deploymentSecrets },
     mcp: createAgents(parts, { views, caller, jobs, finder, connecting, triggers, quarantine }),
     connectLinks: createConnectLinks(connecting),
-    register: createServices({ ...parts, views, apps, jobs, standing, triggers, finder, importThreads }),
+    register: createServices({ ...parts, ...sources, views, apps, jobs, standing, triggers, finder }),
     start(released) {
       meter.start();
       finder.prepare(views.base);
@@ -254,7 +255,7 @@ export function createNode(parts: NodeParts): Node {
     },
     async close() {
       meter.stop();
-      await Promise.all([engines.stop(), threads.close(), importThreads.close(), finder.close()]);
+      await Promise.all([engines.stop(), threads.close(), sources.close(), finder.close()]);
       await apps.close();
     },
   };

@@ -13,13 +13,13 @@ import type { NodeObserver } from "./observer.ts";
 
 /**
  * The background engines. `deliveries` sends deliveries, `jobs` runs jobs, `standing` starts the jobs of standing programs (schedules) and
- * advances throttled replays, `renewal` renews tokens, `retention` deletes expired rows. `shortJobs` runs only jobs that this node stored
- * and that neither fetch nor map rows; other nodes run the rest.
+ * advances throttled replays. `renewal` renews tokens, `sources` reads MCP servers and watched documents again, `retention` deletes expired
+ * rows. `shortJobs` runs only jobs that this node stored and that neither fetch nor map rows; other nodes run the rest.
  */
-export type EngineName = "deliveries" | "jobs" | "shortJobs" | "standing" | "renewal" | "retention";
+export type EngineName = "deliveries" | "jobs" | "shortJobs" | "standing" | "renewal" | "sources" | "retention";
 
 /** Names of the background engines that a node runs by default. */
-export const engineNames: readonly EngineName[] = ["deliveries", "jobs", "standing", "renewal", "retention"];
+export const engineNames: readonly EngineName[] = ["deliveries", "jobs", "standing", "renewal", "sources", "retention"];
 
 /** Limits of a node's engines, times in milliseconds. */
 export type NodeLimits = {
@@ -42,6 +42,8 @@ export type NodeLimits = {
    * Default 500.
    */
   readonly watchPollMs?: number;
+  /** Time in milliseconds after which the tools of an imported MCP server are read again. Default 6 hours. */
+  readonly mcpSourcesEveryMs?: number;
   readonly retention: RetentionTimes;
   /** Durations that control how a person's or a project's data is erased. A duration that is not given has the default of `svc serve`. */
   readonly erasures?: Partial<ErasureTimes> | undefined;

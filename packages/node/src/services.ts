@@ -1,7 +1,6 @@
 import type { ConnectRouter } from "@connectrpc/connect";
-import { type CatalogViews, createCatalogService, createToolkitImporter, type ReadSource } from "@svc/catalog";
-import { type AppAnswer, createConnectionsService, createSecretsService } from "@svc/connections";
-import type { ThreadPool } from "@svc/core";
+import { type CatalogViews, createCatalogService, type ToolkitImporter } from "@svc/catalog";
+import { createConnectionsService, createSecretsService } from "@svc/connections";
 import { CatalogService } from "@svc/gen/catalog";
 import { ConnectionsService } from "@svc/gen/connections";
 import { ContactsService } from "@svc/gen/contacts";
@@ -31,8 +30,10 @@ export type ServicesOptions = NodeParts & {
   readonly standing: StandingParts;
   readonly triggers: TriggersContext;
   readonly finder: ToolFinder;
-  /** Threads that convert imported API documents into toolkits, so that the conversion does not block the event loop. */
-  readonly importThreads: ThreadPool;
+  /** Makes toolkits from API documents and MCP servers. */
+  readonly importer: ToolkitImporter;
+  /** Time in milliseconds after which svc reads the tools of an imported MCP server again. */
+  readonly mcpEveryMs: number;
 };
 
 /**
@@ -46,21 +47,15 @@ export function createServices({
   standing,
   triggers,
   finder,
-  importThreads,
+  importer,
+  mcpEveryMs,
   ...parts
 }: ServicesOptions): RegisterServices {
   const { db, clock, sealer, sandboxMode, publicUrl, consoleUrl } = parts;
   const { isOauthRegistered } = apps;
-  const importer = createToolkitImporter({
-    threads: importThreads,
-    read: async (url, projectId) => sourceOf(await apps.readDocument(url, projectId)),
-    readMcp: apps.readMcp,
-  });
   return (router) => {
-    router.service(
-      CatalogService,
-      createCatalogService({ db, clock, views, sealer, isOauthRegistered, sandboxMode, importer }),
-    );
+    const catalog = { db, clock, views, sealer, isOauthRegistered, sandboxMode, importer, mcpEveryMs };
+    router.service(CatalogService, createCatalogService(catalog));
     const connections = { ...apps, views, db, clock, sealer, sandboxMode, publicUrl, consoleUrl };
     router.service(ConnectionsService, createConnectionsService(connections));
     router.service(SecretsService, createSecretsService({ db, clock, sealer }));
@@ -81,26 +76,4 @@ export function createServices({
     router.service(StandingService, standing.standingService);
     router.service(TriggersService, createTriggersService(triggers));
   };
-}
-
-/** Returns the bytes of a document that svc requested from an address, or the reason why the document could not be read. */
-function sourceOf(answer: AppAnswer): ReadSource {
-  switch (answer.kind) {
-    case "refused":
-      return { kind: "refused", message: answer.message };
-    case "too_large": {
-      const why = answer.isBusy === true ? "too little memory is free at the moment" : "it has more than 16 MiB";
-      return { kind: "failed", message: why };
-    }
-    case "answer":
-      break;
-    default:
-      return { kind: "failed", message: answer.message };
-  }
-  if (answer.status !== 200) return { kind: "failed", message: `the server answered ${answer.status}` };
-  if (answer.unreadable !== undefined) return { kind: "failed", message: `its text ${answer.unreadable}` };
-  const { body, headers } = answer;
-  // A thread gets the whole memory of a buffer. Small bodies are parts of a memory that also has other data.
-  const bytes = body.byteLength === body.buffer.byteLength ? body : Uint8Array.from(body);
-  return { kind: "document", bytes, contentType: headers["content-type"] };
 }

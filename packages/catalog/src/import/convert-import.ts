@@ -41,7 +41,12 @@ function readSource(request: ImportToolkitRequest): ImportSource {
   const options = { slug, category, only, except, overrides };
   if (openapi !== undefined && mcp === undefined) {
     const { url, document, server, auth, idempotencyHeader } = openapi;
-    return { kind: "openapi", ...options, names: {}, url, document, server, auth, idempotencyHeader };
+    if (request.watch && url === "") {
+      const advice = "Set openapi.url, or leave watch out.";
+      throw catalogFaults.SOURCE_INVALID("a document that is sent as text cannot be watched", advice, "watch");
+    }
+    const chosen = { ...options, server, auth, idempotencyHeader };
+    return { kind: "openapi", ...chosen, names: {}, url, document, isWatched: request.watch };
   }
   if (mcp !== undefined && openapi === undefined) {
     return { kind: "mcp", ...options, url: mcp.url, header: mcp.header, isTrial: request.dryRun };

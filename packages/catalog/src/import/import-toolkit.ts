@@ -73,8 +73,15 @@ export type ImporterOptions = {
   readonly readMcp: (query: McpServerQuery) => Promise<McpServerReading>;
 };
 
-/** An OpenAPI document to import, with the options of the import. If `document` is empty, it is read from `url`. */
-type DocumentSource = Omit<ChosenImportOptions, "documentUrl"> & { readonly url: string; readonly document: string };
+/**
+ * An OpenAPI document to import, with the options of the import. If `document` is empty, it is read from `url`. `isWatched`: true if svc
+ * reads the document again each day.
+ */
+type DocumentSource = Omit<ChosenImportOptions, "documentUrl"> & {
+  readonly url: string;
+  readonly document: string;
+  readonly isWatched: boolean;
+};
 
 /** An MCP server to import, with the options of the import. */
 type McpSource = Omit<McpImportOptions, "refused" | "accepted" | "oauth"> & { readonly isTrial?: boolean | undefined };
@@ -167,7 +174,7 @@ function fieldOfImport({ file, path }: FileFault, source: "openapi" | "mcp"): st
 }
 
 async function documentToImport(
-  { url, document, ...options }: DocumentSource,
+  { url, document, isWatched: _isWatched, ...options }: DocumentSource,
   projectId: ProjectId,
   read: ImporterOptions["read"],
 ): Promise<SourceToImport> {

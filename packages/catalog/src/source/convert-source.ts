@@ -16,6 +16,7 @@ export function sourceMessage(source: ToolkitSource): MessageInitShape<typeof To
     only: [...only],
     except: [...except],
     overrides: [...overrides],
+    ...(source.nextAt !== null && { nextRefreshAt: timestampFromMs(source.nextAt) }),
   };
 }
 

@@ -1,27 +1,21 @@
 import type { ServiceImpl } from "@connectrpc/connect";
-import { type Clock, Fault, type ProjectId, quotaFaults, requireProject } from "@svc/core";
+import { type ProjectId, requireProject } from "@svc/core";
 import { type SourceChange, type ToolkitSource, toolkitSourcesForProject } from "@svc/db/catalog/sources";
-import type { Database } from "@svc/db/connect";
 import type { CatalogService, Toolkit as ToolkitMessage } from "@svc/gen/catalog";
 import { catalogFaults } from "../errors.ts";
 import { reportMessage } from "../import/convert-import.ts";
-import type { ImportedAndCompared } from "../import/import-checked.ts";
-import type { ToolkitImporter } from "../import/import-toolkit.ts";
 import type { Toolkit } from "../model.ts";
 import { parseKeptToolkit } from "../private/parse-definition.ts";
-import type { CatalogViews, PublishedToolkit } from "../private/private-toolkits.ts";
+import type { PublishedToolkit } from "../private/private-toolkits.ts";
 import type { ToolkitSourceState } from "../view/view.ts";
 import type { DefinitionDifferences } from "./compare-definitions.ts";
 import { readDifferences } from "./compare-texts.ts";
 import { changesMessage, sourceMessage } from "./convert-source.ts";
-import { importOf, optionsText, waitingOf } from "./source-options.ts";
+import { createSourceReader, type SourceReaderOptions } from "./read-again.ts";
+import { waitingOf } from "./source-options.ts";
 
 /** Dependencies of the calls about the sources of private toolkits (apps that a project imported). */
-export type SourceCallsOptions = {
-  readonly db: Database;
-  readonly clock: Clock;
-  readonly views: Pick<CatalogViews, "forget">;
-  readonly importer: ToolkitImporter;
+export type SourceCallsOptions = SourceReaderOptions & {
   /** Checks a toolkit against the catalog of its project, and stores it. With `dryRun`, only checks it. */
   readonly publish: (
     projectId: ProjectId,
@@ -31,9 +25,6 @@ export type SourceCallsOptions = {
   readonly toolkitMessage: (toolkit: Toolkit, source: ToolkitSourceState) => ToolkitMessage;
 };
 
-/** A source that was read again, with the accepted definition with which it was compared. */
-type ReadAgain = ImportedAndCompared & { readonly definition: string };
-
 /** The methods of CatalogService that concern the sources of private toolkits. */
 type SourceCalls = Pick<
   ServiceImpl<typeof CatalogService>,
@@ -42,7 +33,7 @@ type SourceCalls = Pick<
 
 /** Creates the calls that read a source again, and that accept what it has changed. */
 export function createSourceCalls(options: SourceCallsOptions): SourceCalls {
-  const { db, clock, views, importer, publish, toolkitMessage } = options;
+  const { db, importer, publish, toolkitMessage } = options;
   const sourcesOf = (projectId: ProjectId) => toolkitSourcesForProject(db, projectId);
   const requireSource = async (projectId: ProjectId, slug: string): Promise<ToolkitSource> => {
     const source = await sourcesOf(projectId).find(slug);
@@ -51,18 +42,7 @@ export function createSourceCalls(options: SourceCallsOptions): SourceCalls {
       throw catalogFaults.PRIVATE_TOOLKIT_NOT_FOUND(slug);
     throw catalogFaults.TOOLKIT_HAS_NO_SOURCE(slug);
   };
-  /** Reads a source again. If it cannot be read, stores the reason, which GetToolkitSource then returns. */
-  const read = async (projectId: ProjectId, source: ToolkitSource, document: string): Promise<ReadAgain> => {
-    const { slug } = source;
-    const { definition } = (await sourcesOf(projectId).findDefinitions(slug)) ?? {};
-    if (definition === undefined) throw catalogFaults.CHANGES_OUTDATED(slug, "slug");
-    try {
-      return { ...(await importer.refresh(importOf(source, document), definition, projectId)), definition };
-    } catch (error) {
-      if (document === "" && isAboutSource(error)) await sourcesOf(projectId).reportFailure(source, storable(error));
-      throw error;
-    }
-  };
+  const reader = createSourceReader(options);
   return {
     async getToolkitSource({ slug }, ctx) {
       const source = await requireSource(requireProject(ctx).projectId, slug);
@@ -79,18 +59,9 @@ export function createSourceCalls(options: SourceCallsOptions): SourceCalls {
         const advice = "Send the text of the newer document.";
         throw catalogFaults.SOURCE_INVALID(`${slug} was imported from a text without an address`, advice, "document");
       }
-      const { report, comparison, names, digest, definition } = await read(projectId, source, document);
-      const refreshed = {
-        definition,
-        digest: Buffer.from(digest, "hex"),
-        options: optionsText(importOf(source, document), names),
-        waiting: waitingOf(comparison),
-        refreshedAt: clock.now(),
-      };
-      const refusal = dryRun ? undefined : await sourcesOf(projectId).refresh(source, refreshed);
-      if (refusal === "outdated") throw catalogFaults.CHANGES_OUTDATED(slug, "slug");
-      if (refusal !== undefined) throw quotaFaults[refusal.quota](refusal.quotaReached);
-      if (!dryRun) views.forget(projectId);
+      const read = await reader.read(projectId, source, document);
+      if (!dryRun) await reader.store(projectId, source, read);
+      const { report, comparison } = read;
       return {
         report: reportMessage(report),
         ...(comparison !== undefined && { changes: changesMessage(comparison.changes, comparison.digest) }),
@@ -156,14 +127,4 @@ function checkChosen(slug: string, differences: DefinitionDifferences, { toolNam
   if ([...changed].some((name) => !flagged.includes(name))) return;
   if (flagged.length > 0) throw catalogFaults.CHANGES_FLAGGED(slug, flagged);
   throw catalogFaults.CHANGES_NOT_FOUND(slug);
-}
-
-/** True for an error that says what is wrong with a source. Other errors, such as a reached limit, can pass by themselves. */
-function isAboutSource(error: unknown): error is Fault {
-  return error instanceof Fault && error.details.some(({ reason }) => /^(?:SOURCE|UPSTREAM|OPENAPI)_/.test(reason));
-}
-
-/** Returns the text of an error in a form that the database can store. */
-function storable({ message }: Fault): string {
-  return message.toWellFormed().replaceAll("\0", "").slice(0, 1_000);
 }

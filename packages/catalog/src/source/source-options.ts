@@ -27,16 +27,25 @@ export function readOptions(options: string): SourceOptions {
   return JSON.parse(options) as SourceOptions;
 }
 
-/** Returns the source of an imported toolkit, in the form in which it is stored. */
-export function newSource(source: ImportSource, { names, digest }: CheckedImport, nowMs: number): NewToolkitSource {
+/** Returns the source of an imported toolkit, in the form in which it is stored. `mcpEveryMs`: time between two reads of an MCP server. */
+export function newSource(
+  source: ImportSource,
+  { names, digest }: CheckedImport,
+  { nowMs, mcpEveryMs }: { readonly nowMs: number; readonly mcpEveryMs: number },
+): NewToolkitSource {
+  const everyMs = source.kind === "mcp" ? mcpEveryMs : source.isWatched ? watchedEveryMs : undefined;
   return {
     kind: source.kind,
     origin: source.url,
     options: optionsText(source, names),
     digest: Buffer.from(digest, "hex"),
     refreshedAt: nowMs,
+    nextAt: everyMs === undefined ? null : nowMs + everyMs,
   };
 }
+
+/** Time in milliseconds between two reads of a document that a project watches. */
+export const watchedEveryMs = 86_400_000;
 
 /** Returns differences of a source in the form in which they wait for an approver. */
 export function waitingOf(compared: ComparedDefinitions | undefined): WaitingChanges | undefined {

@@ -14,15 +14,16 @@ const preparingMs = 30_000;
 type Context = {
   readonly network: Pick<NetworkTransport, "send" | "exchange">;
   readonly sessions: KeptSessions;
+  readonly onDrift: (call: AppCall) => void;
 };
 
 /**
  * Creates the transport for calls to apps. Calls of tools of MCP servers go through sessions, one for each project, toolkit and account. All
  * other requests go to `network` unchanged. Before a call, svc compares the server's description of the tool with the one that a person
- * accepted. If they differ, the call is withheld.
+ * accepted. If they differ, the call is withheld, and `onDrift` is called with it.
  */
-export function createMcpTransport(network: Context["network"]): AppTransport {
-  const context: Context = { network, sessions: new KeptSessions() };
+export function createMcpTransport(network: Context["network"], onDrift: Context["onDrift"] = () => {}): AppTransport {
+  const context: Context = { network, sessions: new KeptSessions(), onDrift };
   return {
     send: (request, call, options) =>
       call.action.mcp === undefined ? network.send(request, call, options) : sendMcp(context, request, call, options),
@@ -67,7 +68,10 @@ async function callOnce(
   if (listed === undefined) return { result: late, isLost: false };
   if (listed.kind !== "listed") return failed({ ...listed, isSent: false });
   const withheld = driftOf(call, listed);
-  if (withheld !== undefined) return { result: { kind: "withheld", message: withheld }, isLost: false };
+  if (withheld !== undefined) {
+    context.onDrift(call);
+    return { result: { kind: "withheld", message: withheld }, isLost: false };
+  }
   const { name, args } = callOf(request);
   const result = await session.callTool({ name, args, tool: listed.tools.get(name)?.described }, operation);
   return result.kind === "message" ? { result, isLost: false } : failed(result);

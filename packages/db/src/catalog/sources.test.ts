@@ -25,7 +25,7 @@ async function imported() {
 
 function importAgain(projectId: ProjectId) {
   const toolkit = { slug, definition, originDigest: Buffer.alloc(32), toolCount: 1, updatedAt: nowMs };
-  const source = { kind: "openapi", origin: "https://shop.example.com", ...read } as const;
+  const source = { kind: "openapi", origin: "https://shop.example.com", nextAt: null, ...read } as const;
   return privateToolkitsForProject(db, projectId).put(toolkit, { mustBeNew: false, source: { kind: "put", source } });
 }
 

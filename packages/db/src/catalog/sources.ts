@@ -16,13 +16,17 @@ export type WaitingChanges = {
   readonly nextDefinition: string;
 };
 
-/** The source of a private toolkit (an app that the project defined), as an import stores it. `options`: JSON text. */
+/**
+ * The source of a private toolkit (an app that the project defined), as an import stores it. `options`: JSON text. `nextAt`: time at which
+ * svc reads the source again by itself; null if it does not.
+ */
 export type NewToolkitSource = {
   readonly kind: ToolkitSourceKind;
   readonly origin: string;
   readonly options: string;
   readonly digest: Buffer;
   readonly refreshedAt: number;
+  readonly nextAt: number | null;
 };
 
 /**
@@ -133,6 +137,7 @@ const columns = {
   changesDigest: toolkitSources.changesDigest,
   changesCount: toolkitSources.changesCount,
   refreshedAt: toolkitSources.refreshedAt,
+  nextAt: toolkitSources.nextAt,
   lastError: toolkitSources.lastError,
 };
 
@@ -163,7 +168,7 @@ export async function putSource(
     await tx.orm.delete(toolkitSources).where(own(projectId, slug));
     return;
   }
-  const row = { ...change.source, ...nothingWaits, lastError: "", version };
+  const row = { ...change.source, ...nothingWaits, lastError: "", leaseUntil: null, version };
   const target = [toolkitSources.projectId, toolkitSources.slug];
   const insert = tx.orm.insert(toolkitSources).values({ projectId, slug, ...row });
   await insert.onConflictDoUpdate({ target, set: row });

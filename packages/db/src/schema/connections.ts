@@ -128,6 +128,13 @@ export const toolkitSources = pgTable(
     refreshedAt: time("refreshed_at").notNull(),
     /** Reason that the source could not be read the last time. Empty if it was read. */
     lastError: text("last_error").notNull(),
+    /** Time at which svc reads the source again by itself. Null if it never does. */
+    nextAt: time("next_at"),
+    /**
+     * Time before which no node reads the source by itself: the end of the lease of a node that is reading it, or of the pause after that.
+     * Null if neither is set.
+     */
+    leaseUntil: time("lease_until"),
   },
   (table) => [
     primaryKey({ name: "toolkit_sources_key", columns: [table.projectId, table.slug] }),
@@ -136,6 +143,8 @@ export const toolkitSources = pgTable(
       columns: [table.projectId, table.slug],
       foreignColumns: [privateToolkits.projectId, privateToolkits.slug],
     }).onDelete("cascade"),
+    index("toolkit_sources_next").on(table.nextAt).where(sql`next_at is not null`),
+    index("toolkit_sources_waiting").on(table.changesCount).where(sql`changes_count > 0`),
   ],
 );
 

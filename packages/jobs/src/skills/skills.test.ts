@@ -71,6 +71,7 @@ async function listToolkits({ views }: TestNode, { projectId, keyId }: TestProje
     isOauthRegistered: () => false,
     sandboxMode: "off",
     importer: { convert: refuse, refresh: refuse, merge: refuse },
+    mcpEveryMs: 1,
   });
   const values = createContextValues().set(principalContext, { kind: "project", projectId, keyId, role: "member" });
   const request = create(ListToolkitsRequestSchema, { projectId });

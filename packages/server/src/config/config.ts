@@ -95,6 +95,8 @@ export type Config = {
   readonly standingRunRetentionMs: number;
   /** Retention of ended jobs in milliseconds. Undefined: svc keeps them without limit. */
   readonly jobRetentionMs: number | undefined;
+  /** Time in milliseconds after which svc reads the tools of an imported MCP server again. `off`: it reads no source by itself. */
+  readonly toolkitRefreshMs: number | "off";
   readonly logLevel: LevelWithSilent;
   /** Public address of the service. If undefined, the address on which the server listens. */
   readonly publicUrl: string | undefined;
@@ -196,6 +198,7 @@ export function loadConfig(environment: Environment, places: ConfigFolders = cur
       ...retentionBounds,
     }),
     jobRetentionMs: reader.parsed("SVC_JOB_RETENTION", parseJobRetention),
+    toolkitRefreshMs: reader.parsed("SVC_TOOLKIT_REFRESH", parseToolkitRefresh) ?? 6 * 3_600_000,
     logLevel: reader.choice("SVC_LOG_LEVEL", ["trace", "debug", "info", "warn", "error", "fatal", "silent"], "info"),
     publicUrl: reader.parsed("SVC_PUBLIC_URL", parsePublicUrl),
     environment,
@@ -223,6 +226,10 @@ function parseInstant(text: string): number {
  */
 function parseJobRetention(text: string): number {
   return parseBoundedDuration(text, { ...retentionBounds, minMs: dayMs });
+}
+
+function parseToolkitRefresh(text: string): number | "off" {
+  return text === "off" ? text : parseBoundedDuration(text, { minMs: 300_000, maxMs: 30 * dayMs });
 }
 
 /** True if an address to listen on can be reached only from this machine. False if other machines may reach it. */

@@ -97,6 +97,10 @@ const table = {
     "empty: forever",
     "how long a job is kept after its end, with its receipt and log; a day at least",
   ],
+  SVC_TOOLKIT_REFRESH: [
+    "PT6H",
+    "time after which svc reads the tools of an imported MCP server again; off: it reads no source of a toolkit by itself",
+  ],
   SVC_STANDING: [
     "on",
     "on or hold: with hold, no due run of a standing program starts; a later start with on catches up by each program's rules",

@@ -7,8 +7,17 @@ const places = { workingDir: "/work", checkout: "/src/svc", isRoot: false };
 const partsOf = (variables: Record<string, string>) => nodePartsOf(loadConfig(openEnvironment(variables), places));
 
 test("acceptance 25: held, a node starts every engine but that of standing programs", () => {
-  expect(partsOf({}).engines).toEqual(["deliveries", "jobs", "standing", "renewal", "retention"]);
-  expect(partsOf({ SVC_STANDING: "hold" }).engines).toEqual(["deliveries", "jobs", "renewal", "retention"]);
+  expect(partsOf({}).engines).toEqual(["deliveries", "jobs", "standing", "renewal", "sources", "retention"]);
+  expect(partsOf({ SVC_STANDING: "hold" }).engines).toEqual(["deliveries", "jobs", "renewal", "sources", "retention"]);
+});
+
+test("sources of toolkits are read again at the configured interval, or never", () => {
+  expect(partsOf({}).limits.mcpSourcesEveryMs).toBe(6 * 3_600_000);
+  expect(partsOf({ SVC_TOOLKIT_REFRESH: "PT1H" }).limits.mcpSourcesEveryMs).toBe(3_600_000);
+  expect(partsOf({ SVC_TOOLKIT_REFRESH: "off" }).engines).toEqual([
+    ...["deliveries", "jobs", "standing", "renewal", "retention"],
+  ]);
+  expect(() => partsOf({ SVC_TOOLKIT_REFRESH: "PT1S" })).toThrow(/SVC_TOOLKIT_REFRESH/);
 });
 
 test("the bounds of standing programs are the configuration's", () => {
@@ -28,10 +37,10 @@ test("with roles, every second process runs what the others leave, and a node wi
   };
   expect(rolesOf(several)).toEqual([
     ["requests", 2],
-    ["rows", 5],
+    ["rows", 6],
     ["requests", 2],
   ]);
-  const alike = [1, 2, 3].map(() => ["all", 5]);
+  const alike = [1, 2, 3].map(() => ["all", 6]);
   expect(rolesOf({ ...several, SVC_PROCESS_ROLES: "off" })).toEqual(alike);
   expect(rolesOf({ SVC_PROCESS_ROLES: "on" })).toEqual(alike);
 });

@@ -19,6 +19,7 @@ export function nodePartsOf(
     limits: {
       deliveries: { endpointConcurrency, retryScheduleMs },
       postBytesMax,
+      ...(config.toolkitRefreshMs !== "off" && { mcpSourcesEveryMs: config.toolkitRefreshMs }),
       erasures,
       standing: { projectRunsMax: config.standingRunsMax, programsMax: config.standingProgramsMax },
       retention: {
@@ -34,8 +35,9 @@ export function nodePartsOf(
   };
 }
 
-function enginesOf({ role, processRole, isStandingHeld }: Config): NonNullable<NodeParts["engines"]> {
+function enginesOf({ role, processRole, isStandingHeld, toolkitRefreshMs }: Config): NonNullable<NodeParts["engines"]> {
   if (role === "api") return [];
   if (processRole === "requests") return ["deliveries", "shortJobs"];
-  return isStandingHeld ? engineNames.filter((name) => name !== "standing") : engineNames;
+  const isOff = { standing: isStandingHeld, sources: toolkitRefreshMs === "off" };
+  return engineNames.filter((name) => !(name === "standing" || name === "sources") || !isOff[name]);
 }

@@ -40,6 +40,10 @@ export const addToolkitSource = call(CatalogService.method.getToolkitSource, {
       ["kind", source?.kind ?? ""],
       ["address", plainText(source?.origin || "none: the text was sent")],
       ["last read", timeText(source?.refreshedAt)],
+      [
+        "next read",
+        source?.nextRefreshAt === undefined ? "when you call svc toolkits refresh" : timeText(source.nextRefreshAt),
+      ],
       ...(source?.lastError ? ([["failed", plainText(source.lastError)]] as const) : []),
       ["changes", changes === undefined ? "none" : String(changes.count)],
     ]),

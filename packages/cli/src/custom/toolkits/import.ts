@@ -56,6 +56,7 @@ export const addToolkitImport = command(
       ["--auth <auth>", "bearer, basic, none, header:NAME, query:NAME or path:NAME (default: as the document says)"],
       ["--idempotency-header <name>", "header in which the app takes an idempotency key"],
       ["--replace", "replace a toolkit that has the slug"],
+      ["--watch", "read the address again each day, and keep what has changed until an approver accepts it"],
       ["--dry-run", "read and check the document without storing a toolkit"],
       [
         "--show <what>",

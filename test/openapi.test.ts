@@ -223,7 +223,7 @@ describe("the service", () => {
       })
     ).stdout;
 
-  test.skipIf(!hasPython)("is called by the Python program of the page, which prints what the page says", async () => {
+  test.skipIf(!hasPython)("answers a search, a call, a held call and an error of the page's Python program", async () => {
     const blocks = page();
     const [program, use] = blocks.filter(({ language }) => language === "python");
     expect(program?.text.trim().split("\n").filter(Boolean)).toHaveLength(14);

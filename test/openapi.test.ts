@@ -223,13 +223,16 @@ describe("the service", () => {
       })
     ).stdout;
 
-  test.skipIf(!hasPython)("answers a search, a call, a held call and an error of the page's Python program", async () => {
-    const blocks = page();
-    const [program, use] = blocks.filter(({ language }) => language === "python");
-    expect(program?.text.trim().split("\n").filter(Boolean)).toHaveLength(14);
-    const printed = await python(`${program?.text}\n${use?.text}`, svc.url);
-    expect(printed).toBe(blocks.find(({ language }) => language === "text")?.text);
-  });
+  test.skipIf(!hasPython)(
+    "answers a search, a call, a held call and an error of the page's Python program",
+    async () => {
+      const blocks = page();
+      const [program, use] = blocks.filter(({ language }) => language === "python");
+      expect(program?.text.trim().split("\n").filter(Boolean)).toHaveLength(14);
+      const printed = await python(`${program?.text}\n${use?.text}`, svc.url);
+      expect(printed).toBe(blocks.find(({ language }) => language === "text")?.text);
+    },
+  );
 
   test.skipIf(!hasPython)("is called again by the Python program after the time in Retry-After", async () => {
     let asked = 0;

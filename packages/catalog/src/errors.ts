@@ -83,8 +83,12 @@ export const catalogFaults = defineFaults({
     code: "unavailable",
     field: (path: string) => path,
     says: (_path: string, url: string, why: string) => `${formatValue(url)} could not be read: ${why}`,
-    help: (path: string) =>
-      path === "mcp.url" ? "Check the address." : "Check the address, or send the text of the document instead of it.",
+    help: (path: string) => {
+      if (path === "openapi.auth") return "Choose the authentication yourself with openapi.auth, such as bearer.";
+      return path === "mcp.url"
+        ? "Check the address."
+        : "Check the address, or send the text of the document instead of it.";
+    },
   },
   /** The server at the address is not an MCP server that svc can use. */
   UPSTREAM_NOT_MCP: {

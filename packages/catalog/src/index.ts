@@ -44,6 +44,7 @@ export {
   importThread,
   type McpServerQuery,
   type McpServerReading,
+  type OpenIdReading,
   type ReadSource,
   type ToolkitImporter,
 } from "./import/import-toolkit.ts";

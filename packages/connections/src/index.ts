@@ -8,7 +8,7 @@ export {
   isDeploymentSecretName,
   isDeploymentSecretValue,
 } from "./deployment-secrets.ts";
-export { clientDocument, clientDocumentsPath } from "./mcp/discover.ts";
+export { clientDocument, clientDocumentsPath, discoverOpenId } from "./mcp/discover.ts";
 export { createMcpReader } from "./mcp/read-server.ts";
 export { createMcpTransport } from "./mcp/transport.ts";
 export { createAppTransport, type NetworkTransport } from "./network-transport.ts";

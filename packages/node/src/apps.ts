@@ -1,4 +1,4 @@
-import type { CatalogViews, Toolkit } from "@svc/catalog";
+import type { CatalogViews, OpenIdReading, Toolkit } from "@svc/catalog";
 import { isOauthRegistered, isPlayed } from "@svc/catalog";
 import {
   type AccountAccess,
@@ -11,13 +11,14 @@ import {
   createOauthPages,
   createRefresher,
   createSecretVault,
+  discoverOpenId,
   type NetworkTransport,
   type OauthOptions,
   type OauthPages,
   type Refresher,
   type TestRead,
 } from "@svc/connections";
-import { type AddressGuard, createAddressGuard, LeastRecentlyUsed, type NodeId, type Turns } from "@svc/core";
+import { type AddressGuard, createAddressGuard, LeastRecentlyUsed, type NodeId, type ProjectId, type Turns } from "@svc/core";
 import { hastenSource } from "@svc/db/catalog/watched-sources";
 import { createSandbox, type Sandbox, sandboxAuthorizePath, sandboxClientId, sandboxTokenUrl } from "@svc/sandbox";
 import {
@@ -50,6 +51,8 @@ export type Apps = {
    * tool calls in place of the apps.
    */
   readonly readDocument: NetworkTransport["read"];
+  /** Reads the metadata of an OpenID provider for a project. Uses the network like `readDocument`. */
+  readonly readOpenId: (url: string, projectId: ProjectId) => Promise<OpenIdReading>;
   /** Asks an MCP server for its tools. Uses the network like `readDocument`. */
   readonly readMcp: ReturnType<typeof createMcpReader>;
   readonly accounts: AccountAccess;
@@ -153,6 +156,7 @@ export function createApps(options: AppsOptions): Apps {
     guard,
     transport,
     readDocument: network.read,
+    readOpenId: (url, projectId) => discoverOpenId({ network }, url, projectId),
     readMcp: createMcpReader({ ...parts, network, accounts, publicUrl: options.publicUrl }),
     accounts,
     oauth,

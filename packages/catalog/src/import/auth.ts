@@ -1,7 +1,7 @@
 import { isObject } from "@svc/core";
 import { faultOfHeaderName } from "../check/known-names.ts";
 import type { AuthDocument } from "../read/documents.ts";
-import { ImportError } from "./import-fault.ts";
+import { ImportError, OpenIdNeededError } from "./import-fault.ts";
 import { type DocumentNode, resolved } from "./read.ts";
 import { listOf, objectOf } from "./schema.ts";
 import type { Operation } from "./select.ts";
@@ -21,11 +21,29 @@ export type ImportedAuth = {
 };
 
 /**
+ * Endpoints of an OpenID provider, from the metadata at `url`. `issuer`: the issuer whose answers to a consent svc accepts. The provider names
+ * itself so in its metadata.
+ */
+export type OpenIdProvider = {
+  readonly url: string;
+  readonly issuer: string;
+  readonly authorizeUrl: string;
+  readonly tokenUrl: string;
+};
+
+/** How to choose the authentication of an import. `openId`: the provider whose metadata was read; undefined before it is needed. */
+type AuthChoice = { readonly given: string; readonly openId: OpenIdProvider | undefined };
+
+/**
  * Returns the authentication schemes of an OpenAPI document. `given`: the scheme that the caller chooses instead of the document's
  * (`bearer`, `basic`, `none`, `header:NAME`, `query:NAME` or `path:NAME`). If `given` is empty, the schemes of the document are used. Throws ImportError
- * if the choice is unknown.
+ * if the choice is unknown, and OpenIdNeededError if the metadata of an OpenID provider is needed.
  */
-export function authOf(root: DocumentNode, operations: readonly Operation[], given: string): ImportedAuth {
+export function authOf(
+  root: DocumentNode,
+  operations: readonly Operation[],
+  { given, openId }: AuthChoice,
+): ImportedAuth {
   const chosenKey = /^path:(.{1,100})$/.exec(given)?.[1];
   if (given !== "") {
     const auth = chosenKey === undefined ? [chosen(given)] : [];
@@ -39,10 +57,12 @@ export function authOf(root: DocumentNode, operations: readonly Operation[], giv
   let pathKey: string | undefined;
   for (const name of Object.keys(schemes).sort((a, b) => (uses.get(b) ?? 0) - (uses.get(a) ?? 0))) {
     const scheme = resolved(root, schemes[name]);
-    const made = schemeOf(scheme);
+    const made = isOpenId(scheme)
+      ? openIdSchemes(scheme, { openId, isTaken: auth.has("oauth2") || !uses.has(name) })
+      : schemeOf(scheme);
     const taken = made.find(({ type }) => !auth.has(type));
     if (scheme["type"] === "apiKey" && scheme["in"] === "path") pathKey ??= textOf(scheme["name"]).slice(0, 100);
-    if (scheme["type"] === "oauth2" && made.length > 0) scoped.add(name);
+    if ((scheme["type"] === "oauth2" || isOpenId(scheme)) && made.length > 0) scoped.add(name);
     for (const document of made) if (!auth.has(document.type)) auth.set(document.type, document);
     if (taken === undefined)
       remarks.push(
@@ -91,6 +111,22 @@ function schemeOf(scheme: DocumentNode): AuthDocument[] {
     return [];
   }
   return type === "oauth2" ? flowsOf(objectOf(scheme["flows"])) : [];
+}
+
+function isOpenId({ type }: DocumentNode): boolean {
+  return type === "openIdConnect";
+}
+
+/** Returns the schemes of an OpenID provider. `isTaken`: true if no operation needs the provider, or if OAuth has another one. */
+function openIdSchemes(
+  { openIdConnectUrl: url }: DocumentNode,
+  { openId, isTaken }: Pick<AuthChoice, "openId"> & { readonly isTaken: boolean },
+): AuthDocument[] {
+  const isLoopback = typeof url === "string" && /^http:\/\/127\.0\.0\.1:\d+\//.test(url);
+  if (isTaken || typeof url !== "string" || !(isAddress(url) || isLoopback)) return [];
+  if (openId?.url !== url) throw new OpenIdNeededError(url);
+  const { authorizeUrl, tokenUrl, issuer } = openId;
+  return [{ type: "oauth2", authorizeUrl, tokenUrl, defaultScopes: [], refresh: true, issuer }];
 }
 
 function flowsOf({ authorizationCode, clientCredentials }: DocumentNode): AuthDocument[] {
@@ -144,6 +180,7 @@ function whyUnused({ type, in: place, scheme }: DocumentNode): string {
   if (type === "http") return `the HTTP scheme ${textOf(scheme).slice(0, 20)} is not supported`;
   if (type === "oauth2")
     return "only the flows authorizationCode and clientCredentials with https addresses are supported";
+  if (type === "openIdConnect") return "no operation needs it, another scheme has its kind, or it has no https address";
   return `${textOf(type).slice(0, 20)} is not supported`;
 }
 

@@ -3,12 +3,13 @@ import { readForeignText } from "@svc/core";
 import { checkPrivateToolkit } from "../private/parse-definition.ts";
 import { DefinitionError, definitionFaultText, type FileFault } from "../read/definition-file.ts";
 import { type ComparedDefinitions, compareTexts, toolNamesOf } from "../source/compare-texts.ts";
-import { ImportError, type ImportFault } from "./import-fault.ts";
+import type { OpenIdProvider } from "./auth.ts";
+import { ImportError, type ImportFault, OpenIdNeededError } from "./import-fault.ts";
 import { importMcp, type McpImportOptions, type McpListing } from "./import-mcp.ts";
 import { type ImportedToolkit, type ImportOptions, importOpenapi } from "./import-openapi.ts";
 
 /** Options of an import as the caller chooses them. */
-export type ChosenImportOptions = Omit<ImportOptions, "refused" | "accepted">;
+export type ChosenImportOptions = Omit<ImportOptions, "refused" | "accepted" | "openId">;
 
 /**
  * A toolkit that was made from a source. `digest`: hexadecimal SHA-256 of the source. `comparison`: differences from the accepted
@@ -21,11 +22,12 @@ export type ImportedAndCompared = ImportedToolkit & {
 
 /**
  * Result of an import: the new toolkit, or why there is none. `fault`: the source cannot be converted. `definitionFaults`: the rules that
- * the converted toolkit breaks.
+ * the converted toolkit breaks. `openIdUrl`: the address of OpenID metadata without which the source cannot be converted.
  */
 export type ImportResult =
   | ImportedAndCompared
   | { readonly fault: ImportFault }
+  | { readonly openIdUrl: string }
   | { readonly definitionFaults: readonly FileFault[] };
 
 /** Converts a document and returns the toolkit. `refused`: tools that break a rule and must be left out. */
@@ -41,18 +43,22 @@ export type SourceToImport =
 
 /**
  * A task for the thread that imports. `current`: the accepted definition of the toolkit as JSON text, with which the result is compared;
- * undefined for a new toolkit.
+ * undefined for a new toolkit. `openId`: the OpenID provider whose metadata an earlier run of the task needed.
  */
-export type ImportTask = { readonly source: SourceToImport; readonly current: string | undefined };
+export type ImportTask = {
+  readonly source: SourceToImport;
+  readonly current: string | undefined;
+  readonly openId?: OpenIdProvider | undefined;
+};
 
 /** Does the task of the thread that imports: converts the document of the task with `importChecked`. */
-export async function runImport({ source, current }: ImportTask): Promise<ImportResult> {
+export async function runImport({ source, current, openId }: ImportTask): Promise<ImportResult> {
   const accepted = current === undefined ? undefined : toolNamesOf(current);
   const read = "listing" in source ? { text: JSON.stringify(source.listing) } : textOf(source.document);
   if ("fault" in read) return read;
   const result = await importChecked((refused) => {
     if ("listing" in source) return importMcp(source.listing, { ...source.options, accepted, refused });
-    return importOpenapi(read.text, { ...source.options, accepted, refused });
+    return importOpenapi(read.text, { ...source.options, accepted, refused, openId });
   });
   if (!("definitionJson" in result)) return result;
   return {
@@ -85,6 +91,7 @@ async function importChecked(make: MakeToolkit): Promise<ImportedToolkit | Exclu
     return left.length === 0 ? second : { definitionFaults: left };
   } catch (error) {
     if (error instanceof ImportError) return { fault: error.fault };
+    if (error instanceof OpenIdNeededError) return { openIdUrl: error.url };
     throw error;
   }
 }

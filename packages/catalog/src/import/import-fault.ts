@@ -22,6 +22,17 @@ export class ImportError extends Error {
   }
 }
 
+/** Error for a document whose authentication needs the metadata at an address, which the thread of the import does not read. */
+export class OpenIdNeededError extends Error {
+  override name = "OpenIdNeededError";
+  readonly url: string;
+
+  constructor(url: string) {
+    super(`the OpenID metadata at ${url} is needed`);
+    this.url = url;
+  }
+}
+
 /** Error for an operation that does not become a tool. `message`: the reason in one word, such as `upload`. */
 export class LeftOutError extends Error {
   override name = "LeftOutError";

@@ -166,6 +166,22 @@ test("a selection, a server, an authentication and overrides replace what the do
   expect(report.suggestions).toEqual([]);
 });
 
+test("an OpenID provider becomes OAuth with its endpoints, once its metadata was read and if an operation needs it", () => {
+  const document = shopDocument();
+  const provider = { url: "https://id.example.com/.well-known/openid-configuration", issuer: "https://id.example.com" };
+  const endpoints = { authorizeUrl: "https://id.example.com/ask", tokenUrl: "https://id.example.com/token" };
+  const login = { type: "openIdConnect", openIdConnectUrl: provider.url };
+  Object.assign(document.components.securitySchemes, { login });
+  const unneeded = imported(document);
+  expect(unneeded.toolkit["auth"]).not.toContainEqual(expect.objectContaining({ type: "oauth2" }));
+  const needed = { ...document, security: [{ login: ["orders.read"] }] };
+  expect(() => imported(needed)).toThrow(`the OpenID metadata at ${provider.url} is needed`);
+  const { toolkit, tools } = imported(needed, { openId: { ...provider, ...endpoints } });
+  const oauth2 = { type: "oauth2", ...endpoints, issuer: provider.issuer, defaultScopes: [], refresh: true };
+  expect(toolkit["auth"]).toContainEqual(oauth2);
+  expect(tools["list_orders"]).toMatchObject({ scopes: ["orders.read"] });
+});
+
 test("two keys that an app wants together become the user name and the password of an account", () => {
   const document = shopDocument();
   Object.assign(document.components.securitySchemes, {

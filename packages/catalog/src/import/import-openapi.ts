@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { isSlug } from "../check/known-names.ts";
 import { toolkitLimits } from "../private/toolkit-limits.ts";
 import { type AccessClass, type ActionDocument, accessClasses, type ToolkitDocument } from "../read/documents.ts";
-import { authOf, type ImportedAuth } from "./auth.ts";
+import { authOf, type ImportedAuth, type OpenIdProvider } from "./auth.ts";
 import { classOf } from "./classes.ts";
 import { ImportError, LeftOutError } from "./import-fault.ts";
 import { chosenClass, type ImportedTool, type OperationContext, type ToolOverride, toolOf } from "./operation.ts";
@@ -44,6 +44,8 @@ export type ImportOptions = {
    * `detail`: the broken rule.
    */
   readonly refused: readonly { readonly tool: string; readonly detail: string }[];
+  /** The OpenID provider of the document, if its metadata was read. Without it, the import throws OpenIdNeededError for its address. */
+  readonly openId?: OpenIdProvider | undefined;
 };
 
 /** The report of an import for the person who imports: what the OpenAPI document contains, which tools svc made, and what svc left out. */
@@ -85,7 +87,7 @@ export function importOpenapi(text: string, options: ImportOptions): ImportedToo
   const document = readDocument(text);
   const { operations, leftOut, count } = selectOperations(document, options);
   if (operations.length > toolsMax) throw tooManyTools(operations);
-  const declared = authOf(document.root, operations, options.auth);
+  const declared = authOf(document.root, operations, { given: options.auth, openId: options.openId });
   const address = serverOf(document.root, { given: options.server, documentUrl: options.documentUrl });
   const { server, auth, remarks, keyPrefix } = keyed(address, declared, operations);
   const { scopesOf } = declared;

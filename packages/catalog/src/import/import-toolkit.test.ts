@@ -18,6 +18,8 @@ const server = createServer((req, res) => {
   asked.push(req.url ?? "");
   if (req.url === "/moved") res.writeHead(302, { location: "https://elsewhere.example.com/openapi.json" }).end();
   else if (req.url?.startsWith("/large?") === true) res.writeHead(200).end(largeText(Number(req.url.slice(7))));
+  else if (req.url?.endsWith("/.well-known/openid-configuration") === true)
+    res.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(openIdMetadata));
   else if (req.url === "/held") held.push(() => res.writeHead(404).end());
   else if (req.url === "/utf-16") res.writeHead(200).end(Buffer.from(`\ufeff${shopText()}`, "utf16le"));
   else if (req.url === "/bytes") res.writeHead(200).end(Buffer.from([0x7b, 0xff, 0x7d]));
@@ -34,6 +36,39 @@ afterAll(async () => {
 });
 
 const shopText = () => JSON.stringify(shopDocument());
+
+const openIdMetadata = {
+  issuer: `${url}/login`,
+  authorization_endpoint: `${url}/login/ask`,
+  token_endpoint: `${url}/login/token`,
+};
+
+/** Returns the document whose first operation needs the OpenID provider with metadata at the given path. */
+function openIdText(path: string): string {
+  const document = shopDocument();
+  const openIdConnectUrl = `${url}${path}/.well-known/openid-configuration`;
+  Object.assign(document.components.securitySchemes, { login: { type: "openIdConnect", openIdConnectUrl } });
+  return JSON.stringify({ ...document, security: [{ login: ["orders.read"] }] });
+}
+
+test("the metadata of an OpenID provider is read for its endpoints, and only from its own issuer", async () => {
+  asked.length = 0;
+  const openapi = { document: openIdText("/login") };
+  await client.importToolkit({ openapi, slug: "with_login" });
+  expect(asked).toEqual(["/login/.well-known/openid-configuration"]);
+  const { toolkit } = await client.getToolkit({ slug: "with_login", projectId });
+  expect(toolkit?.authSchemes).toContain("oauth2");
+  expect((await client.refreshToolkit({ slug: "with_login", document: openIdText("/login") })).changes).toBeUndefined();
+  const refused = (document: string, auth = "") => refusalOf(client.importToolkit({ openapi: { document, auth } }));
+  const unreachable = [14, "SOURCE_UNREACHABLE", "openapi.auth"];
+  expect(await refused(openIdText("/other"))).toEqual(unreachable);
+  expect(await refused(openIdText("/login").replaceAll(`${url}/login`, "https://10.1.2.3"))).toEqual(unreachable);
+  asked.length = 0;
+  expect(
+    (await client.importToolkit({ openapi: { ...openapi, auth: "bearer" }, dryRun: true })).toolkit?.authSchemes,
+  ).toEqual(["api_key"]);
+  expect(asked).toEqual([]);
+});
 
 /** Returns the document with so many bytes. */
 function largeText(bytes: number): string {

@@ -6,6 +6,7 @@ import { parseKeptToolkit } from "../private/parse-definition.ts";
 import { DefinitionError, type FileFault } from "../read/definition-file.ts";
 import type { OauthDocument } from "../read/documents.ts";
 import type { MergeResult, MergeTask } from "../source/compare-texts.ts";
+import type { OpenIdProvider } from "./auth.ts";
 import type {
   ChosenImportOptions,
   DocumentBytes,
@@ -48,6 +49,11 @@ export type McpServerReading =
   | { readonly kind: "unauthorized"; readonly message: string; readonly oauth?: OauthDocument | undefined }
   | { readonly kind: "not_mcp" | "refused" | "failed"; readonly message: string };
 
+/** Result of reading the metadata of an OpenID provider. `unusable`: svc cannot use it; `message` is the reason, as the end of a sentence. */
+export type OpenIdReading =
+  | ({ readonly kind: "found" } & OpenIdProvider)
+  | { readonly kind: "unusable"; readonly message: string };
+
 /**
  * A request to read the tools of an MCP server. `slug`: the toolkit whose connected account may be used; empty for none. `takesOauth`: true
  * to find out how the server uses OAuth, if it wants a credential. `isTrial`: true to register no OAuth client.
@@ -66,6 +72,8 @@ export type ImporterOptions = {
   readonly threads: Pick<ThreadPool, "run">;
   /** Reads the document at an https address on behalf of a project. The address guard of svc refuses private addresses. */
   readonly read: (url: string, projectId: ProjectId) => Promise<ReadSource>;
+  /** Reads the metadata of an OpenID provider (OpenID Connect Discovery) on behalf of a project, behind the same address guard. */
+  readonly readOpenId: (url: string, projectId: ProjectId) => Promise<OpenIdReading>;
   /**
    * Asks an MCP server for its tools, with the credential of an account that the project has connected to the toolkit, if there is one. The
    * address guard of svc refuses private addresses.
@@ -112,10 +120,18 @@ export type ToolkitImporter = {
  * Creates the importer of OpenAPI documents and MCP servers. A project has one import at a time on a node, and all projects together have
  * `importsMax`. A further one is refused with IMPORT_TOO_COSTLY, so that waiting documents do not fill the memory.
  */
-export function createToolkitImporter({ threads, read, readMcp }: ImporterOptions): ToolkitImporter {
+export function createToolkitImporter({ threads, read, readOpenId, readMcp }: ImporterOptions): ToolkitImporter {
   const importing = new Set<ProjectId>();
   const run = (message: { import: ImportTask } | { merge: MergeTask }, projectId: ProjectId): Promise<unknown> =>
     threads.run({ projectId, message, cpuMsMax }).catch(refuseStopped);
+  const runTask = async (task: ImportTask, projectId: ProjectId): Promise<Exclude<ImportResult, OpenIdNeed>> => {
+    const result = (await run({ import: task }, projectId)) as ImportResult;
+    if (!("openIdUrl" in result)) return result;
+    const { openIdUrl: url } = result;
+    const found = task.openId === undefined ? await readOpenId(url, projectId) : undefined;
+    if (found?.kind === "found") return runTask({ ...task, openId: { ...found, url } }, projectId);
+    throw catalogFaults.SOURCE_UNREACHABLE("openapi.auth", shownAddress(url), found?.message ?? "it was read before");
+  };
   const importOne = async (
     { kind, ...source }: ImportSource,
     current: string | undefined,
@@ -135,7 +151,7 @@ export function createToolkitImporter({ threads, read, readMcp }: ImporterOption
         "document" in source
           ? await documentToImport(source, projectId, read)
           : await serverToImport(source, { projectId, isNew: current === undefined }, readMcp);
-      const result = (await run({ import: { source: made, current } }, projectId)) as ImportResult;
+      const result = await runTask({ source: made, current }, projectId);
       if ("definitionFaults" in result)
         throw catalogFaults.DEFINITION_INVALID(new DefinitionError(result.definitionFaults), (fault) =>
           fieldOfImport(fault, kind),
@@ -167,6 +183,8 @@ export function createToolkitImporter({ threads, read, readMcp }: ImporterOption
     },
   };
 }
+
+type OpenIdNeed = { readonly openIdUrl: string };
 
 /** Returns the field of an import request that causes a broken rule in the definition that svc made of it. */
 function fieldOfImport({ file, path }: FileFault, source: "openapi" | "mcp"): string {

@@ -1,4 +1,4 @@
-import type { OauthDocument } from "@svc/catalog";
+import type { OauthDocument, OpenIdReading } from "@svc/catalog";
 import { isObject, type ProjectId, parseExactJson, readForeignText } from "@svc/core";
 import type { AppAnswer, AppRequest } from "../app-transport.ts";
 import type { NetworkTransport } from "../network-transport.ts";
@@ -54,6 +54,29 @@ export async function discoverOauth(
         : await clientOf(options, metadata, { issuer, projectId: server.projectId, isTrial });
     const scheme = { type: "oauth2", authorizeUrl, tokenUrl, defaultScopes: scopes, refresh: true } as const;
     return { kind: "found", scheme: { ...scheme, issuer, resource, clientId } };
+  } catch (error) {
+    if (error instanceof UnusableError) return { kind: "unusable", message: error.message };
+    throw error;
+  }
+}
+
+/**
+ * Reads the metadata of an OpenID provider at the address that an OpenAPI document names (OpenID Connect Discovery). The address must end with
+ * `/.well-known/openid-configuration` after the name of the issuer, so that no provider can pass itself off as another.
+ */
+export async function discoverOpenId(
+  given: Pick<DiscoveryOptions, "network">,
+  url: string,
+  projectId: ProjectId,
+): Promise<OpenIdReading> {
+  const options = { ...given, publicUrl: () => "", endMs: performance.now() + discoveryMs };
+  try {
+    const metadata = await readFirst(options, [url], projectId);
+    if (metadata === undefined) throw new UnusableError("it has no metadata of an OpenID provider");
+    const { issuer } = metadata;
+    const isOwn = typeof issuer === "string" && url === `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
+    if (!isOwn) throw new UnusableError(`its metadata is of another issuer (${shown(issuer)})`);
+    return { kind: "found", url, issuer, ...endpointsOf(metadata, issuer) };
   } catch (error) {
     if (error instanceof UnusableError) return { kind: "unusable", message: error.message };
     throw error;

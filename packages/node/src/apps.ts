@@ -18,7 +18,14 @@ import {
   type Refresher,
   type TestRead,
 } from "@svc/connections";
-import { type AddressGuard, createAddressGuard, LeastRecentlyUsed, type NodeId, type ProjectId, type Turns } from "@svc/core";
+import {
+  type AddressGuard,
+  createAddressGuard,
+  LeastRecentlyUsed,
+  type NodeId,
+  type ProjectId,
+  type Turns,
+} from "@svc/core";
 import { hastenSource } from "@svc/db/catalog/watched-sources";
 import { createSandbox, type Sandbox, sandboxAuthorizePath, sandboxClientId, sandboxTokenUrl } from "@svc/sandbox";
 import {

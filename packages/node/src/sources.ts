@@ -28,7 +28,10 @@ const mcpEveryMsDefault = 6 * 3_600_000;
 /** Creates the parts of a node that import toolkits. Documents are converted in threads, which do not block the event loop. */
 export function createSources(
   { db, clock, observer, limits }: NodeParts,
-  { views, apps }: { readonly views: CatalogViews; readonly apps: Pick<Apps, "readDocument" | "readOpenId" | "readMcp"> },
+  {
+    views,
+    apps,
+  }: { readonly views: CatalogViews; readonly apps: Pick<Apps, "readDocument" | "readOpenId" | "readMcp"> },
 ): ToolkitSources {
   const threads = createThreadPool({ entry: importThread, memoryMaxMib: importMemoryMib });
   const importer = createToolkitImporter({

@@ -275,6 +275,17 @@ test("the command prints what the guide shows", async () => {
   await app.close();
 });
 
+test("an account without a credential is connected without a word about a test, and a taken slug names the option", async () => {
+  const app = await startMcpServer("2026-07-28", tools);
+  const run = (...argv: string[]) => runTestCommand(argv, { SVC_URL: svc.url, SVC_API_KEY: svc.key });
+  await run("toolkits", "connect-mcp", app.url, "--slug", "plain");
+  const { noted } = await run("connect", "plain", "--entity", "ann", "--scheme", "none");
+  expect(noted).toEqual(["plain is connected for ann with none."]);
+  const again = await run("toolkits", "connect-mcp", app.url, "--slug", "plain");
+  expect(again.noted.join("\n")).toContain("Choose another slug, or set --replace.");
+  await app.close();
+});
+
 test("a tool whose description changes at the server is refused until an approver imports it again", async () => {
   const app = await startMcpServer("2026-07-28", tools);
   await importMcp({ url: app.url }, { slug: "drifting" });

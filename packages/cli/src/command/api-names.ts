@@ -39,6 +39,7 @@ const options: ReadonlyMap<string, string> = new Map(
     idempotencyKey: "--idempotency-key",
     maxBytes: "--max-bytes",
     redirectUrl: "--redirect-url",
+    replace: "--replace",
     redirectUrls: "--redirect-url",
     planApproval: "--plan-approval",
     endpointUrl: "the endpoint's URL",

@@ -86,7 +86,7 @@ async function connectAccount(toolkitSlug: string, options: ConnectOptions, cont
     authorizeUrl === "" ? account : await awaitConsent(client, { id, authorizeUrl, canOpen: options.open }, context);
   context.print(options.json ? messageText(ConnectedAccountSchema, active) : id);
   context.note(`${toolkitSlug} is connected for ${options.entity} with ${account.scheme}.`);
-  if (!account.sandbox && !credentialTried && authorizeUrl === "")
+  if (!account.sandbox && !credentialTried && authorizeUrl === "" && account.scheme !== "none")
     context.note(
       `The credential was stored but not tested: ${toolkitSlug} names no call that identifies an account. Test it: \`svc connections test ${id}\`.`,
     );

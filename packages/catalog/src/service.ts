@@ -169,6 +169,7 @@ export function createCatalogService(options: CatalogServiceOptions): ServiceImp
       return {
         toolkit: toolkitMessage(toolkit, { kind: source.kind, changesWaiting: 0 }),
         report: reportMessage(report),
+        ...(dryRun && { tools: importedTools(toolkit) }),
       };
     },
     ...createSourceCalls({ db, clock, views, importer, publish, toolkitMessage }),
@@ -248,6 +249,15 @@ function isMessageGranted(
   binding: Binding | undefined,
 ): boolean {
   return isToolGranted(binding, { toolkitSlug, class: accessClass as Tool["class"] });
+}
+
+/** Returns the tools of an imported toolkit, ordered by name. A tool with a suspicious description is not among them. */
+function importedTools({ actions }: Toolkit) {
+  return actions
+    .map(({ name, class: access, description }) => {
+      return { name, class: access, description: description.slice(0, 200).toWellFormed() };
+    })
+    .toSorted((one, other) => (one.name < other.name ? -1 : 1));
 }
 
 /**

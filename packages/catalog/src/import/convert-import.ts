@@ -59,9 +59,9 @@ function readSource(request: ImportToolkitRequest): ImportSource {
 
 /** Returns the report of an import in the form of the API. */
 export function reportMessage(report: ImportedReport): MessageInitShape<typeof ImportReportSchema> {
-  const { title, version, format, baseUrl, operations, classes, leftOut, notes, suggestions } = report;
+  const { title, version, format, baseUrl, foreignHost, operations, classes, leftOut, notes, suggestions } = report;
   return {
-    ...{ title, version, format, baseUrl, operations },
+    ...{ title, version, format, baseUrl, foreignHost, operations },
     readTools: classes.read,
     writeTools: classes.write,
     destructiveTools: classes.destructive,

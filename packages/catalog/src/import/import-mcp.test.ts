@@ -127,7 +127,7 @@ test("a tool that gives orders, needs a task or refers to another document is le
   ];
   const { report } = await imported(offered);
   expect(report.leftOut).toEqual([
-    { operation: "orders", reason: "flagged" },
+    { operation: "orders", reason: "flagged", name: "orders", ...orders },
     { operation: "tasks", reason: "needs_tasks" },
     { operation: "far", reason: "external_ref" },
   ]);

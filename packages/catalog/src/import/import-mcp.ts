@@ -15,7 +15,7 @@ import type { ImportedTool } from "./operation.ts";
 import { ExternalReferenceError } from "./read.ts";
 import { listOf, objectOf } from "./schema.ts";
 import type { LeftOut } from "./select.ts";
-import { globOf, plainText, snakeCase, wordsOf } from "./texts.ts";
+import { globOf, plainText, quotedTexts, snakeCase, wordsOf } from "./texts.ts";
 
 /**
  * The description of an MCP server and of its tools, as the server sent it. `version`: version of the server. `protocol`: revision of MCP
@@ -67,6 +67,7 @@ export function importMcp(listing: McpListing, options: McpImportOptions): Impor
       version: plainText(listing.version, 60),
       format: `MCP ${listing.protocol}`.trim(),
       baseUrl: options.url,
+      foreignHost: "",
       operations: offered.length,
       classes: countClasses(made.tools),
       leftOut: made.leftOut,
@@ -135,7 +136,11 @@ function makeTools(offered: readonly OfferedTool[], options: MakeOptions): Omit<
       const isKnown = error instanceof LeftOutError || error instanceof ExternalReferenceError;
       if (!isKnown) throw error;
       const reason = error instanceof LeftOutError ? error.message : "external_ref";
-      leftOut.push({ operation: plainText(tool.name, 200), reason });
+      const { title, description } = tool.node;
+      leftOut.push({
+        ...{ operation: plainText(tool.name, 200), reason },
+        ...(reason === "flagged" && { name, description: quotedTexts([title, description]) }),
+      });
     }
   }
   return { tools: [...made], leftOut };

@@ -9,8 +9,8 @@ import { chosenClass, type ImportedTool, type OperationContext, type ToolOverrid
 import { type DocumentNode, ExternalReferenceError, type OpenapiDocument, readDocument } from "./read.ts";
 import { objectOf } from "./schema.ts";
 import { type LeftOut, type Operation, selectOperations } from "./select.ts";
-import { type ImportedServer, serverOf, withPathKey } from "./servers.ts";
-import { globOf, plainText, safeText, snakeCase, textOf, wordsOf } from "./texts.ts";
+import { foreignHostOf, type ImportedServer, serverOf, withPathKey } from "./servers.ts";
+import { globOf, plainText, quotedTexts, safeText, snakeCase, textOf, wordsOf } from "./texts.ts";
 
 /**
  * A person's choice for the tools whose name matches `match`, in which `*` matches any characters. If a field of the choice is empty,
@@ -48,12 +48,16 @@ export type ImportOptions = {
   readonly openId?: OpenIdProvider | undefined;
 };
 
-/** The report of an import for the person who imports: what the OpenAPI document contains, which tools svc made, and what svc left out. */
+/**
+ * The report of an import for the person who imports: what the OpenAPI document contains, which tools svc made, and what svc left out.
+ * `foreignHost`: host of `baseUrl`, if it belongs to another domain than the address of the document; otherwise empty.
+ */
 export type ImportedReport = {
   readonly title: string;
   readonly version: string;
   readonly format: string;
   readonly baseUrl: string;
+  readonly foreignHost: string;
   readonly operations: number;
   readonly classes: Readonly<Record<AccessClass, number>>;
   readonly leftOut: readonly LeftOut[];
@@ -110,6 +114,7 @@ export function importOpenapi(text: string, options: ImportOptions): ImportedToo
       version: plainText(infoOf(document)["version"], 60),
       format: document.version,
       baseUrl: server.baseUrl,
+      foreignHost: foreignHostOf(server.baseUrl, options.documentUrl),
       operations: count,
       classes: countClasses(tools.made),
       leftOut: [...leftOut, ...tools.leftOut],
@@ -234,7 +239,11 @@ function makeTools(
             ? error.message
             : undefined;
       if (reason === undefined) throw error;
-      leftOut.push({ operation: `${operation.method} ${operation.path}`, reason });
+      const { summary, description } = operation.node;
+      leftOut.push({
+        ...{ operation: `${operation.method} ${operation.path}`, reason },
+        ...(reason === "flagged" && { name, description: quotedTexts([summary, description]) }),
+      });
     }
   }
   return { made: withDistinctTexts(made), leftOut, names };

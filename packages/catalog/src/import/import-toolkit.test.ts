@@ -101,8 +101,19 @@ test("a trial stores nothing, and an import publishes the tools of the document 
   const trial = await client.importToolkit({ openapi: { document: shopText() }, dryRun: true });
   expect(trial.toolkit).toMatchObject({ slug: "corner_shop", ownerProjectId: projectId, authSchemes: ["api_key"] });
   expect(trial.report).toMatchObject({ operations: 10, readTools: 3, writeTools: 2, destructiveTools: 2 });
+  expect(trial.tools.map((tool) => [tool.name, tool.class])).toEqual([
+    ["create_order", "write"],
+    ["delete_order", "destructive"],
+    ["get_order", "read"],
+    ["list_orders", "read"],
+    ["post_orders_by_id_cancel", "destructive"],
+    ["report", "read"],
+    ["search_orders", "write"],
+  ]);
+  expect(trial.tools.find(({ name }) => name === "get_order")?.description).toMatch(/^Get an order\./);
   expect((await client.listToolkits({ projectId })).toolkits.map(({ slug }) => slug)).not.toContain("corner_shop");
-  await client.importToolkit({ openapi: { url: `${url}/openapi.json` }, slug: "shop" });
+  const made = await client.importToolkit({ openapi: { url: `${url}/openapi.json` }, slug: "shop" });
+  expect([made.tools, made.report?.foreignHost]).toEqual([[], "{{account.region}}.shop.example.com"]);
   const { tool } = await client.getTool({ slug: "shop.list_orders", projectId });
   expect(tool).toMatchObject({ accessClass: "read", ownerProjectId: projectId });
   expect(JSON.parse(tool?.pagingJson ?? "")).toEqual({ arg: "starting_after", from: "data[-1].id", more: "has_more" });

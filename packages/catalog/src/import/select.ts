@@ -19,8 +19,16 @@ export type Operation = {
   readonly tags: readonly string[];
 };
 
-/** An operation that does not become a tool. `operation`: method and path. `reason`: one word, such as `deprecated`. */
-export type LeftOut = { readonly operation: string; readonly reason: string };
+/**
+ * An operation that does not become a tool. `operation`: method and path. `reason`: one word, such as `deprecated`. For the reason
+ * `flagged`: `name` is the name that the tool would have, and `description` the suspicious text as the source has it.
+ */
+export type LeftOut = {
+  readonly operation: string;
+  readonly reason: string;
+  readonly name?: string;
+  readonly description?: string;
+};
 
 /**
  * The operations of an OpenAPI document that the caller selected, and those that were left out. `count`: number of all operations of the

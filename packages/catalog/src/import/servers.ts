@@ -1,5 +1,5 @@
 import { isObject } from "@svc/core";
-import { faultOfBaseUrl, keySegment } from "../build/base-url.ts";
+import { faultOfBaseUrl, keySegment, registrableDomain } from "../build/base-url.ts";
 import type { ToolkitDocument } from "../read/documents.ts";
 import { ImportError } from "./import-fault.ts";
 import type { DocumentNode } from "./read.ts";
@@ -28,6 +28,19 @@ export function serverOf(
       ? "the document has no server"
       : `no server of the document is an https address: ${urls.slice(0, 5).join(", ")}`;
   throw new ImportError("BASE_URL_NEEDED", problem, "Give the address of the app as server.");
+}
+
+/**
+ * Returns the host of a base URL, if it belongs to another domain than the document at `documentUrl`. Returns an empty text if the domain is
+ * the same, or if `documentUrl` is empty. Values that a person enters are kept as `{{account.name}}`.
+ */
+export function foreignHostOf(baseUrl: string, documentUrl: string): string {
+  const host = /^https?:\/\/([^/?#]+)/i.exec(baseUrl)?.[1] ?? "";
+  const from = URL.parse(documentUrl)?.hostname;
+  const to = URL.parse(`https://${host.replaceAll(/\{\{[^}]*\}\}/g, "1")}`)?.hostname;
+  if (from === undefined || from === to) return "";
+  const domain = to === undefined ? undefined : registrableDomain(to);
+  return domain !== undefined && domain === registrableDomain(from) ? "" : host;
 }
 
 function choose(given: string, made: readonly (ImportedServer | undefined)[], documentUrl: string): ImportedServer {

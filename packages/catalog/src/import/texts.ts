@@ -15,6 +15,15 @@ export function safeText(value: unknown, lengthMax: number): string | undefined 
   return isFlagged(value) || isFlagged(plain) ? undefined : shortened(plain, lengthMax);
 }
 
+/** Maximum characters of a suspicious text that a report quotes for a person. */
+const quotedMax = 600;
+
+/** Returns suspicious texts of a source unchanged, one below the other, so that a person can judge them. They are cut at 600 characters. */
+export function quotedTexts(texts: readonly unknown[]): string {
+  const given = texts.map((text) => textOf(text).slice(0, quotedMax)).filter((text) => text !== "");
+  return given.join("\n").slice(0, quotedMax).toWellFormed();
+}
+
 /**
  * Returns a value of a document as text: a text unchanged, and a number or boolean as JSON writes it. Returns an empty text for any other
  * value, because converting an object can throw.

@@ -149,6 +149,9 @@ export function reportLines(toolkit: Toolkit, report: ImportReport): string[] {
       ...extras,
     ].join("   "),
     `auth      ${toolkit.authSchemes.join(", ")}`,
+    ...(report.foreignHost === ""
+      ? []
+      : [`warning   credentials go to ${plainText(report.foreignHost)}, which is of another domain than the document`]),
     ...notesOf("auth").map(({ detail }) => `note      ${plainText(detail)}`),
     ...(reasons.length === 0 ? [] : [`left out  ${reasons.join(", ")}`]),
     ...(suggestions.length === 0
@@ -176,7 +179,10 @@ function mildest(suggestions: ImportReport["suggestions"]): string {
 
 /** Returns the lines about an import for the option `--show`. */
 export function shownLines(report: ImportReport, show: ImportValues["show"]): string[] {
-  if (show === "left-out") return report.leftOut.map(({ operation, reason }) => `${reason}  ${plainText(operation)}`);
+  if (show === "left-out")
+    return report.leftOut.map(({ operation, reason, description }) =>
+      plainText(`${reason}  ${operation}${description === "" ? "" : `  ${description}`}`),
+    );
   if (show === "notes")
     return report.notes.map(({ tool, kind, detail }) => plainText(`${kind}  ${tool || "-"}  ${detail}`));
   if (show === "suggestions") return report.suggestions.map(({ tool, class: access }) => `${access}  ${tool}`);

@@ -11,6 +11,7 @@ import { readOverviewSearch } from "./pages/overview/filters.ts";
 import { quarantineSearch } from "./pages/quarantine/filters.ts";
 import { readReplaysSearch } from "./pages/replays/filters.ts";
 import { schedulesSearch } from "./pages/schedules/filters.ts";
+import { toolkitsSearch } from "./pages/toolkits/filters.ts";
 import { readToolSearch, toolsSearch } from "./pages/tools/filters.ts";
 import { consoleBase } from "./session/base.ts";
 import { PageFailed } from "./shell/page-failed.tsx";
@@ -155,7 +156,16 @@ const schedule = page(
 const tools = page(project, "tools", () => import("./pages/tools/list.tsx"), toolsSearch.read);
 const publishToolkit = page(project, "tools/publish", () => import("./pages/toolkits/publish.tsx"));
 const tool = page(project, "tools/$toolSlug", () => import("./pages/tools/detail.tsx"), readToolSearch);
+const toolkits = page(project, "toolkits", () => import("./pages/toolkits/list.tsx"), toolkitsSearch.read);
+const addToolkit = page(
+  project,
+  "toolkits/from-source",
+  () => import("./pages/toolkits/add.tsx"),
+  // Slug of a toolkit whose source is looked at again. Default: the user adds a new toolkit.
+  searchReader({ again: textParam }),
+);
 const toolkit = page(project, "toolkits/$toolkitSlug", () => import("./pages/toolkits/detail.tsx"));
+const toolkitChanges = page(project, "toolkits/$toolkitSlug/changes", () => import("./pages/toolkits/changes.tsx"));
 
 const accounts = page(project, "accounts", () => import("./pages/accounts/list.tsx"), accountsSearch.read);
 const account = page(project, "accounts/$accountId", () => import("./pages/accounts/detail.tsx"));
@@ -163,7 +173,10 @@ const account = page(project, "accounts/$accountId", () => import("./pages/accou
 const calls = page(project, "calls", () => import("./pages/calls/list.tsx"), callsSearch.read);
 const call = page(project, "calls/$callId", () => import("./pages/calls/detail.tsx"));
 
-const toolPages = [tools, publishToolkit, tool, toolkit, accounts, account, calls, call] as const;
+const toolPages = [
+  ...([tools, publishToolkit, tool, toolkits, addToolkit, toolkit, toolkitChanges] as const),
+  ...([accounts, account, calls, call] as const),
+] as const;
 
 const settings = page(
   project,

@@ -207,7 +207,8 @@ browserTest("a toolkit's folder is checked with its faults at their lines, publi
   await writeFile(join(folder, "tools", "read_order.yaml"), toolFile);
   const { page, faults } = await consoles.open({ path: `p/${consoles.projectId}/tools` });
   faults.expectStatus(400);
-  await page.getByRole("link", { name: "Publish a toolkit" }).click();
+  await page.getByRole("link", { name: "Add a toolkit" }).click();
+  await page.getByRole("link", { name: "Write a definition" }).click();
   await page.getByText("It can be published").waitFor();
   await page.getByLabel("Choose a folder").setInputFiles(folder);
   const fault = page.getByRole("region", { name: "1 problem" }).getByRole("button", { name: "Line 7" });
@@ -227,7 +228,7 @@ browserTest("a toolkit's folder is checked with its faults at their lines, publi
   await page.getByRole("button", { name: "Delete" }).click();
   await page.getByRole("dialog").getByText("accounts that are connected to it are revoked").waitFor();
   await page.getByRole("button", { name: "Delete the toolkit" }).click();
-  await page.getByRole("heading", { name: "Tools", level: 1 }).waitFor();
+  await page.getByRole("heading", { name: "Toolkits", level: 1 }).waitFor();
   expect((await consoles.svc.call("svc.v1.CatalogService/GetToolkit", ofShop)).status).toBe(404);
 });
 

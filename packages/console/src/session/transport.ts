@@ -42,7 +42,10 @@ function asSeat(projectId: string): Interceptor {
  */
 function awayBy(err: unknown): Away | undefined {
   const { code, cause } = ConnectError.from(err);
-  if (failureOf(err).faults.some(({ reason }) => reason === "STORE_UNAVAILABLE")) return "store";
+  const { faults } = failureOf(err);
+  if (faults.some(({ reason }) => reason === "STORE_UNAVAILABLE")) return "store";
+  // The service works, but it cannot reach an address that the user gave.
+  if (faults.some(({ reason }) => reason === "SOURCE_UNREACHABLE")) return undefined;
   return code === Code.Unavailable || cause instanceof TypeError || err instanceof TypeError ? "service" : undefined;
 }
 

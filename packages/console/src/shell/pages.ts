@@ -60,6 +60,13 @@ const navGroups: readonly { title: string; pages: readonly NavPage[] }[] = [
     title: "Tools",
     pages: [
       { to: "/p/$projectId/tools", title: "Tools", icon: "tool", letter: "t" },
+      {
+        to: "/p/$projectId/toolkits",
+        title: "Toolkits",
+        icon: "project",
+        letter: "p",
+        findAs: "apps add import openapi mcp server changes",
+      },
       { to: "/p/$projectId/accounts", title: "Accounts", icon: "plug", letter: "n" },
       { to: "/p/$projectId/calls", title: "Calls", icon: "calls", letter: "l" },
     ],

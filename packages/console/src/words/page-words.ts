@@ -5,7 +5,10 @@ import { type PartedText, renderText } from "@svc/core/fault-text";
  * then keep its name.
  */
 const places: Readonly<Record<string, readonly string[]>> = {
-  "the page Tools": ["ListTools", "SearchTools", "ListToolkits", "DescribeTool", "GetToolkitConnectSpec"],
+  "the page Tools": ["ListTools", "SearchTools", "DescribeTool", "GetToolkitConnectSpec"],
+  "the page Toolkits": ["ListToolkits"],
+  "“Add a toolkit” on the page Toolkits": ["ImportToolkit"],
+  "“Changes” on the page of the toolkit": ["GetToolkitSource", "RefreshToolkit", "AcceptToolkitChanges"],
   "the page Accounts": ["ListConnections", "GetConnection", "TestConnection"],
   "“Connect an account” on the page Accounts": ["InitiateConnection"],
   "“Project credential” on the page Accounts": ["SetProjectCredential"],

@@ -16,15 +16,20 @@ import type { AccountsSearch } from "./filters.ts";
 
 const lookMs = 1_500;
 
-/** Waits until a new account is active. If a person must give consent first, opens the app's consent page in a new tab. */
-function Connecting({
+/**
+ * Waits until a new account is active. If a person must give consent first, opens the app's consent page in a new tab. `openWords`: label of
+ * the button that is shown when the account is active; `onOpen` is called when it is pressed.
+ */
+export function Connecting({
   account: { id },
   authorizeUrl,
+  openWords = "Open the account",
   onClose,
   onOpen,
 }: {
   account: ConnectedAccount;
   authorizeUrl: string;
+  openWords?: string;
   onClose: () => void;
   onOpen: () => void;
 }) {
@@ -52,7 +57,7 @@ function Connecting({
       <Line>
         {account?.state === "active" && (
           <Button kind="primary" onPress={onOpen}>
-            Open the account
+            {openWords}
           </Button>
         )}
         <Button onPress={onClose}>Close</Button>

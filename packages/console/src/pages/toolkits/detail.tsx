@@ -12,10 +12,13 @@ import { Line, Stack } from "../../ui/layout/stack.tsx";
 import { announce } from "../../ui/notice/announce.tsx";
 import { Skeleton } from "../../ui/notice/empty.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
+import { Notice } from "../../ui/notice/notice.tsx";
 import { Facts } from "../../ui/values/facts.tsx";
 import { State } from "../../ui/values/state.tsx";
 import { schemeWords } from "../../words/accounts.ts";
 import { classWord } from "../../words/calls.ts";
+import { counted, sourceWords } from "../../words/toolkits.ts";
+import { SourceFacts } from "./source-facts.tsx";
 
 const route = getRouteApi("/p/$projectId/toolkits/$toolkitSlug");
 
@@ -28,8 +31,8 @@ export default function ToolkitPage() {
     <Page
       title={toolkit?.name ?? toolkitSlug}
       back={
-        <Link to="/p/$projectId/tools" params={{ projectId }}>
-          Tools
+        <Link to="/p/$projectId/toolkits" params={{ projectId }}>
+          Toolkits
         </Link>
       }
       actions={
@@ -56,8 +59,9 @@ export default function ToolkitPage() {
         <Stack>
           <p>{toolkit.description}</p>
           <ToolkitFacts toolkit={toolkit} />
+          {["openapi", "mcp"].includes(toolkit.sourceKind) && <Source projectId={projectId} toolkit={toolkit} />}
           <Section title="Tools">
-            <ToolkitTools projectId={projectId} toolkitSlug={toolkitSlug} />
+            <ToolkitTools projectId={projectId} toolkit={toolkit} />
           </Section>
         </Stack>
       )}
@@ -82,6 +86,7 @@ function ToolkitFacts({ toolkit }: { toolkit: Toolkit }) {
         ["Schemes", toolkit.authSchemes.map(schemeWords).join(", ") || "none"],
         ["Connects", connectability[toolkit.connectability] ?? "this page does not know: reload it"],
         ["Owner", toolkit.ownerProjectId === "" ? undefined : "this project"],
+        ["Source", toolkit.sourceKind === "file" ? sourceWords(toolkit.sourceKind) : undefined],
       ]}
     />
   );
@@ -99,7 +104,7 @@ function DeleteToolkit({ projectId, slug }: { projectId: string; slug: string })
     await remove.sendAsync({ slug });
     announce(`${slug} is deleted.`);
     // Leaves the page first. Otherwise the page would read the deleted toolkit again.
-    await navigate({ to: "/p/$projectId/tools", params: { projectId } });
+    await navigate({ to: "/p/$projectId/toolkits", params: { projectId } });
     await queries.invalidateQueries();
   };
   return (
@@ -115,15 +120,47 @@ function DeleteToolkit({ projectId, slug }: { projectId: string; slug: string })
   );
 }
 
+/** Draws the document or the MCP server from which a toolkit was imported, with a link to the changes that it has since then. */
+function Source({ projectId, toolkit: { slug, changesWaiting } }: { projectId: string; toolkit: Toolkit }) {
+  const found = useQuery(CatalogService.method.getToolkitSource, { slug });
+  const { source } = found.data ?? {};
+  return (
+    <Section
+      title="Source"
+      boxed
+      actions={
+        <Link
+          to="/p/$projectId/toolkits/$toolkitSlug/changes"
+          params={{ projectId, toolkitSlug: slug }}
+          className={buttonClass(changesWaiting > 0 ? "primary" : "plain")}
+        >
+          {changesWaiting > 0 ? `Look at ${counted(changesWaiting, "change")}` : "Changes"}
+        </Link>
+      }
+    >
+      {changesWaiting > 0 && (
+        <Notice
+          tone="warn"
+          title={`${counted(changesWaiting, "change")} of its source wait until an approver accepts them.`}
+        />
+      )}
+      <FaultNotice error={found.error} onRetry={() => void found.refetch()} />
+      {found.isPending && <Skeleton rows={3} />}
+      {source !== undefined && <SourceFacts source={source} />}
+    </Section>
+  );
+}
+
 /** Draws the tools of a toolkit, each with its class (read, write or destructive) and its description. */
-function ToolkitTools({ projectId, toolkitSlug }: { projectId: string; toolkitSlug: string }) {
+function ToolkitTools({ projectId, toolkit }: { projectId: string; toolkit: Toolkit }) {
+  const toolkitSlug = toolkit.slug;
   const list = useQuery(CatalogService.method.listTools, { toolkitSlug, projectId, view: ToolView.SUMMARY });
   const tools = list.data?.tools.filter(({ kind }) => kind !== ToolKind.TRIGGER) ?? [];
   return (
     <Stack>
       <FaultNotice error={list.error} onRetry={() => void list.refetch()} />
       {list.isPending && <Skeleton rows={4} />}
-      {list.isSuccess && tools.length === 0 && <p>It has triggers only: they are subscribed to, and not called.</p>}
+      {list.isSuccess && tools.length === 0 && <NoTools projectId={projectId} toolkit={toolkit} />}
       {tools.map(({ slug, accessClass, description }) => (
         <Stack key={slug} tight>
           <Line>
@@ -136,5 +173,31 @@ function ToolkitTools({ projectId, toolkitSlug }: { projectId: string; toolkitSl
         </Stack>
       ))}
     </Stack>
+  );
+}
+
+/** Draws why a toolkit has no tools: it has only triggers, or its MCP server lists its tools only to a connected account. */
+function NoTools({ projectId, toolkit: { slug, sourceKind } }: { projectId: string; toolkit: Toolkit }) {
+  const why = useApproverWhy(projectId);
+  if (sourceKind !== "mcp") return <p>It has triggers only: they are subscribed to, and not called.</p>;
+  return (
+    <Notice
+      tone="info"
+      title="The MCP server lists its tools only to a connected account."
+      actions={
+        why === undefined && (
+          <Link
+            to="/p/$projectId/toolkits/from-source"
+            params={{ projectId }}
+            search={{ again: slug }}
+            className={buttonClass("primary")}
+          >
+            List its tools
+          </Link>
+        )
+      }
+    >
+      <p>Connect an account first. Then an approver lists the tools, and sets a class for each.</p>
+    </Notice>
   );
 }

@@ -185,8 +185,8 @@ export default function PublishToolkitPage() {
     <Page
       title="Publish a toolkit"
       back={
-        <Link to="/p/$projectId/tools" params={{ projectId }}>
-          Tools
+        <Link to="/p/$projectId/toolkits" params={{ projectId }}>
+          Toolkits
         </Link>
       }
     >

@@ -20,8 +20,8 @@ const tools = listView({
   title: "Tools",
   params: toolsSearch,
   actions: ({ projectId }) => (
-    <Link to="/p/$projectId/tools/publish" params={{ projectId }} className={buttonClass()}>
-      Publish a toolkit
+    <Link to="/p/$projectId/toolkits/from-source" params={{ projectId }} className={buttonClass()}>
+      Add a toolkit
     </Link>
   ),
   filters: {

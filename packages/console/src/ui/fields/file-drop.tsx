@@ -8,11 +8,17 @@ import styles from "./file-drop.module.css";
 /** An area for files. The user drops files or folders on it, or chooses them with its two buttons, which keyboard users need. */
 export function FileDrop({
   accept,
+  takesFolders = true,
+  isBelow = false,
   onFiles,
   children,
 }: {
   /** File name endings that the user may choose (for example `.json`). */
   accept: string;
+  /** False if only a file can be chosen, not a folder. */
+  takesFolders?: boolean;
+  /** True if the buttons are below the content. */
+  isBelow?: boolean;
   onFiles: (files: readonly NamedFile[]) => void;
   children: ReactNode;
 }) {
@@ -28,6 +34,13 @@ export function FileDrop({
     event.preventDefault();
     setOver(true);
   };
+  const buttons = (
+    <Line>
+      {takesFolders && <Chooser words="Choose a folder" isFolder onFiles={onFiles} />}
+      <Chooser words="Choose a file" accept={accept} onFiles={onFiles} />
+      <span className={styles["hint"]}>{takesFolders ? "or drop either here" : "or drop it here"}</span>
+    </Line>
+  );
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: without a pointer, users choose files with the buttons
     <div
@@ -38,12 +51,9 @@ export function FileDrop({
         if (event.dataTransfer.types.includes("Files")) void drop(event);
       }}
     >
-      <Line>
-        <Chooser words="Choose a folder" isFolder onFiles={onFiles} />
-        <Chooser words="Choose a file" accept={accept} onFiles={onFiles} />
-        <span className={styles["hint"]}>or drop either here</span>
-      </Line>
+      {!isBelow && buttons}
       {children}
+      {isBelow && buttons}
     </div>
   );
 }

@@ -3,7 +3,10 @@ import { classNames } from "../class-names.ts";
 import { Icon } from "../icon.tsx";
 import styles from "./disclosure.module.css";
 
-/** A title that opens to show its content. The content is created when the user first opens it. `flat`: true to draw no border. */
+/**
+ * A title that opens to show its content. The content is created when it is first open. `initiallyOpen`: if it becomes true later, the
+ * content opens then. `flat`: true to draw no border.
+ */
 export function Disclosure({
   summary,
   children,
@@ -26,7 +29,7 @@ export function Disclosure({
         <Icon name="chevronRight" />
         <span className={styles["words"]}>{summary}</span>
       </summary>
-      {wasOpened && <div className={styles["body"]}>{children}</div>}
+      {(wasOpened || initiallyOpen) && <div className={styles["body"]}>{children}</div>}
     </details>
   );
 }

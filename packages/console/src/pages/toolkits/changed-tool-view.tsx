@@ -1,0 +1,54 @@
+import { useId } from "react";
+import { State } from "../../ui/values/state.tsx";
+import { classWord } from "../../words/calls.ts";
+import { changeWords } from "../../words/toolkits.ts";
+import type { ChangedTool } from "./changed-tools.ts";
+import styles from "./changes.module.css";
+import { QuotedText, Sides } from "./quoted-text.tsx";
+
+/**
+ * Draws what a source changed of one tool, with a box that chooses the tool. `onChoose`: undefined if the user may not choose it, or if the
+ * change is one of the toolkit's own texts.
+ */
+export function ChangedToolView({
+  tool: { name, added, isGone, parts, isBreaking, isFlagged },
+  isChosen,
+  onChoose,
+}: {
+  tool: ChangedTool;
+  isChosen: boolean;
+  onChoose: ((isChosen: boolean) => void) | undefined;
+}) {
+  const id = useId();
+  const shown = name === "" ? "Texts of the toolkit" : <code>{name}</code>;
+  return (
+    <div className={styles["tool"]}>
+      <div className={styles["head"]}>
+        {onChoose === undefined ? (
+          <b>{shown}</b>
+        ) : (
+          <>
+            <input
+              id={id}
+              type="checkbox"
+              checked={isChosen}
+              onChange={({ target }) => onChoose(target.checked)}
+              aria-describedby={`${id}-marks`}
+            />
+            <label htmlFor={id}>{shown}</label>
+          </>
+        )}
+        <span id={`${id}-marks`} className={styles["head"]}>
+          <State word={changeWords[added !== undefined ? "added" : isGone ? "gone" : "altered"]} />
+          {added !== undefined && <State word={classWord(added.class)} />}
+          {isBreaking && <State word={changeWords.breaking} />}
+          {isFlagged && <State word={changeWords.flagged} />}
+        </span>
+      </div>
+      {added !== undefined && <QuotedText text={added.description} />}
+      {parts.map(({ field, before, after, breaking }) => (
+        <Sides key={field} title={field} before={before} after={after} isBreaking={breaking} />
+      ))}
+    </div>
+  );
+}

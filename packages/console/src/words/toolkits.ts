@@ -1,0 +1,102 @@
+import type { Word } from "./word.ts";
+
+/** The kinds of sources of a toolkit (the values of `Toolkit.sourceKind`). A shared toolkit has none; its value is `shared` in the console. */
+export const sourceKinds = ["openapi", "mcp", "file", "shared"] as const;
+
+/** Kind of the source of a toolkit (an app with its tools). */
+export type SourceKind = (typeof sourceKinds)[number];
+
+const kinds: Record<SourceKind, string> = {
+  openapi: "OpenAPI document",
+  mcp: "MCP server",
+  file: "Own definition",
+  shared: "Comes with svc",
+};
+
+/** Returns the name of a toolkit's source for people. Returns a kind of a newer service unchanged. */
+export function sourceWords(kind: string): string {
+  return (kinds as Record<string, string>)[kind === "" ? "shared" : kind] ?? kind;
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  deprecated: "Deprecated by the document",
+  upload: "Takes a file",
+  download: "Returns a file",
+  stream: "Answers as a stream",
+  body_type: "Has a body of another type than JSON, form or text",
+  parameter_encoding: "Has a parameter in an encoding that svc does not write",
+  too_large: "Too large, also with shortened schemas",
+  external_ref: "Refers to another document",
+  other_server: "Is sent to another server",
+  method: "Has a method that tools cannot have",
+  flagged: "Its description gives orders to the reader",
+  needs_tasks: "Runs only in the background",
+  refused: "Breaks a rule of definitions",
+};
+
+/** Returns the reason that an operation did not become a tool, for people. Returns a reason of a newer service unchanged. */
+export function leftOutWords(reason: string): string {
+  return reasons[reason] ?? reason;
+}
+
+const notes: Readonly<Record<string, string>> = {
+  paging: "How pages of its list are requested, guessed from names",
+  idempotency: "Takes an idempotency key",
+  cut: "Parts left out of its schemas",
+  auth: "Authentication",
+  refused: "Breaks a rule of definitions",
+  flagged: "Texts left out because they give orders to AI models",
+  says: "What the server says of its tool",
+};
+
+/** Returns the kind of a remark about an import, for people. Returns a kind of a newer service unchanged. */
+export function noteWords(kind: string): string {
+  return notes[kind] ?? kind;
+}
+
+/** Returns a number with its noun: `1 tool`, `3 tools`. */
+export function counted(count: number, noun: string): string {
+  return `${count.toLocaleString("en-US")} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+/** Returns the word, colour and icon for changes of a toolkit's source that wait for an approver. */
+export function changesWord(count: number): Word {
+  return {
+    word: `${count.toLocaleString("en-US")} waiting`,
+    tone: "warn",
+    icon: "alert",
+    says: "Its source has changed. The changes take effect when an approver accepts them.",
+  };
+}
+
+/** The words for a change of a tool, and for what a person should know of it. */
+export const changeWords = {
+  added: { word: "added", tone: "ok", icon: "plus", says: "The source has it in addition." },
+  gone: { word: "gone", tone: "bad", icon: "ban", says: "The source no longer has it." },
+  altered: { word: "altered", tone: "info", icon: "replay", says: "The source changed a part of it." },
+  breaking: {
+    word: "may break calls",
+    tone: "warn",
+    icon: "alert",
+    says: "Calls that worked before may fail, or may need confirmation.",
+  },
+  flagged: {
+    word: "suspicious",
+    tone: "bad",
+    icon: "alert",
+    says: "Its text gives orders to the AI model that reads it.",
+  },
+} as const satisfies Record<string, Word>;
+
+const originFields: Readonly<Record<string, string>> = {
+  baseUrl: "Address of calls",
+  account: "Values that a person enters to connect",
+  auth: "How accounts sign in",
+  always: "Sent with each call",
+  mcp: "Address of the MCP server",
+};
+
+/** Returns the name of a field that decides where calls and credentials go, for people. Returns an unknown field unchanged. */
+export function originWords(field: string): string {
+  return originFields[field] ?? field;
+}

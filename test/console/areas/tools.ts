@@ -72,7 +72,7 @@ export const tools: Area = {
     },
     {
       name: "toolkits",
-      path: () => "toolkits",
+      path: () => "toolkits?source=openapi",
       shows: (page) => page.getByRole("row", { name: "Corner Shop" }).getByText("waiting").waitFor(),
     },
     {

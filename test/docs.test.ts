@@ -249,6 +249,7 @@ test("docs/reference/metrics.md lists the metrics of the service, all of them an
     "packages/server/src/metrics/engines.ts",
     "packages/server/src/metrics/embeddings.ts",
     "packages/server/src/metrics/gauges.ts",
+    "packages/server/src/metrics/toolkits.ts",
     "packages/server/src/admission/project-metrics.ts",
   ];
   const names = files.flatMap((file) => [...readText(file).matchAll(/name: "(svc_\w+)"/g)]);

@@ -371,3 +371,28 @@ test.each([
 ])("%s is refused", async (_what, mcp, reason) => {
   expect(await importMcp(mcp)).toMatchObject({ status: 400, reason });
 });
+
+test("the metrics count imports, refreshes, requests to MCP servers and searches", async () => {
+  const app = await startMcpServer("2025-11-25", tools);
+  await importMcp({ url: app.url }, { slug: "counted" });
+  await connect(svc, "counted", { scheme: "none" });
+  await callTool(svc, "counted.add_note", { "the note": "n" });
+  await svc.call("svc.v1.ToolsService/SearchTools", { query: "add a note to an issue of the tracker" });
+  app.tools = tools.slice(0, 2);
+  await svc.call("svc.v1.CatalogService/RefreshToolkit", { slug: "counted" });
+  await app.close();
+  await svc.call("svc.v1.CatalogService/RefreshToolkit", { slug: "counted" });
+  const text = await (await fetch(`${svc.url}/metrics`)).text();
+  for (const line of [
+    /^svc_toolkit_imports_total\{kind="mcp",outcome="ok"\} [1-9]/m,
+    /^svc_toolkit_refreshes_total\{kind="mcp",outcome="changed"\} [1-9]/m,
+    /^svc_toolkit_refreshes_total\{kind="mcp",outcome="unreachable"\} 1$/m,
+    /^svc_upstream_requests_total\{era="2025-11-25",method="initialize",outcome="ok"\} [1-9]/m,
+    /^svc_upstream_requests_total\{era="2025-11-25",method="tools\/call",outcome="ok"\} [1-9]/m,
+    /^svc_upstream_requests_total\{era="none",method="initialize",outcome="unreachable"\} [1-9]/m,
+    /^svc_upstream_sessions [1-9]/m,
+    /^svc_toolkit_changes_waiting [1-9]/m,
+    /^svc_searches_total\{confidence="(?:high|medium|low)"\} 1$/m,
+  ])
+    expect(text).toMatch(line);
+});

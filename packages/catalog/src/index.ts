@@ -46,6 +46,7 @@ export {
   type McpServerReading,
   type OpenIdReading,
   type ReadSource,
+  type SourceReading,
   type ToolkitImporter,
 } from "./import/import-toolkit.ts";
 export type {

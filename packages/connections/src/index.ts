@@ -10,6 +10,7 @@ export {
 } from "./deployment-secrets.ts";
 export { clientDocument, clientDocumentsPath, discoverOpenId } from "./mcp/discover.ts";
 export { createMcpReader } from "./mcp/read-server.ts";
+export type { UpstreamRequest } from "./mcp/session.ts";
 export { createMcpTransport } from "./mcp/transport.ts";
 export { createAppTransport, type NetworkTransport } from "./network-transport.ts";
 export {

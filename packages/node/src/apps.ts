@@ -53,6 +53,8 @@ import { settledWithin } from "./settled-within.ts";
 export type Apps = {
   readonly guard: AddressGuard;
   readonly transport: AppTransport;
+  /** Returns the number of sessions with MCP servers that the node keeps. */
+  readonly countUpstreamSessions: () => number;
   /**
    * Reads the document at an internet address for a project, for example a document to import. Uses the network even if the sandbox answers
    * tool calls in place of the apps.
@@ -111,9 +113,10 @@ export function createApps(options: AppsOptions): Apps {
   const { deployment, variable, sandboxMode, observer, views, db, clock, sealer, filters } = options;
   const guard = createAddressGuard({ allowedRanges: options.ranges.apps });
   const network = createAppTransport({ guard });
+  const mcpNetwork = { ...network, onRequest: observer.upstreamAsked };
   const sandbox = sandboxMode === "off" ? undefined : createNodeSandbox(options);
   const played = (toolkit: Pick<Toolkit, "isLive">) => (isPlayed(toolkit, sandboxMode) ? sandbox : undefined);
-  const real = createMcpTransport(network, hastenOnDrift(options));
+  const real = createMcpTransport(mcpNetwork, hastenOnDrift(options));
   const transport: AppTransport = options.transport ?? {
     send: (request, call, limits) => (played(call.toolkit)?.transport ?? real).send(request, call, limits),
   };
@@ -162,9 +165,10 @@ export function createApps(options: AppsOptions): Apps {
   return {
     guard,
     transport,
+    countUpstreamSessions: real.countSessions,
     readDocument: network.read,
     readOpenId: (url, projectId) => discoverOpenId({ network }, url, projectId),
-    readMcp: createMcpReader({ ...parts, network, accounts, publicUrl: options.publicUrl }),
+    readMcp: createMcpReader({ ...parts, network: mcpNetwork, accounts, publicUrl: options.publicUrl }),
     accounts,
     oauth,
     sandbox,

@@ -1,5 +1,6 @@
 // Types that other packages need if they build on a node. For example, packages/server writes log lines and metrics from the observations.
 export type { AskObservation, AskObserver } from "@svc/asks";
+export type { SourceReading } from "@svc/catalog";
 export {
   clientDocument,
   clientDocumentsPath,
@@ -11,6 +12,7 @@ export {
   type OauthPages,
   type RenewalObservation,
   type RenewalObserver,
+  type UpstreamRequest,
 } from "@svc/connections";
 export type { AttemptObservation, DeliveryObserver } from "@svc/delivery";
 export type { EndedJob, EngineObserver, ParkedJob } from "@svc/jobs";

@@ -227,7 +227,7 @@ export function createNode(parts: NodeParts): Node {
   const engines = createEngines(parts, { dispatcher, filters, apps, jobs, standing, sources });
   const connecting = { ...apps, views, db, clock, sealer, ...linked };
   const deploymentSecrets = createDeploymentSecrets({ db, sealer, clock });
-  const finder = createFinder(parts, apps.guard, deploymentSecrets);
+  const finder = countSearches(createFinder(parts, apps.guard, deploymentSecrets), observer);
   return {
     ...{ nodeId, views, guard, dispatcher, apps, jobs, standing, ingest, meter, quarantine, deploymentSecrets },
     mcp: createAgents(parts, { views, caller, jobs, finder, connecting, triggers, quarantine }),
@@ -269,6 +269,19 @@ function createFinder(
   if (place === undefined) return wordFinder;
   const key = async () => variable("SVC_EMBEDDINGS_KEY")?.trim() || (await secrets.find("embeddings_key"));
   return createMeaningFinder({ db, clock, guard, place, key, observer: observer.embeddings });
+}
+
+/** Returns a finder that reports the confidence of each search to the observer. */
+function countSearches(finder: ToolFinder, { toolsSearched }: NodeParts["observer"]): ToolFinder {
+  if (toolsSearched === undefined) return finder;
+  return {
+    ...finder,
+    async find(...query) {
+      const found = await finder.find(...query);
+      toolsSearched(found.confidence ?? "none");
+      return found;
+    },
+  };
 }
 
 const postBytesMaxDefault = 1_048_576;

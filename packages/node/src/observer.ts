@@ -1,5 +1,6 @@
 import type { AskObserver } from "@svc/asks";
-import type { RenewalObserver } from "@svc/connections";
+import type { SourceReading } from "@svc/catalog";
+import type { RenewalObserver, UpstreamRequest } from "@svc/connections";
 import type { BlockedLoop, ProjectId } from "@svc/core";
 import type { DeliveryObserver } from "@svc/delivery";
 import type { EngineObserver } from "@svc/jobs";
@@ -19,6 +20,12 @@ export type NodeObserver = {
    * Called each time a project publishes an event of its own through the API. `outcome`: stored, already known (`duplicate`), or refused.
    */
   readonly eventPublished?: (outcome: "stored" | "duplicate" | "refused") => void;
+  /** Called when svc has read the source of a toolkit for an import or a refresh. Absent if nothing counts them. */
+  readonly sourceRead?: (reading: SourceReading) => void;
+  /** Called when a request of svc to an MCP server has ended. Absent if nothing counts them. */
+  readonly upstreamAsked?: (request: UpstreamRequest) => void;
+  /** Called when a search for tools was answered. `confidence`: that of the first tool; `none` if the search found no tool. */
+  readonly toolsSearched?: (confidence: "high" | "medium" | "low" | "none") => void;
   readonly deliveries: DeliveryObserver;
   readonly calls: CallObserver;
   readonly renewals: RenewalObserver;

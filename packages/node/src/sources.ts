@@ -39,6 +39,7 @@ export function createSources(
     read: async (url, projectId) => sourceOf(await apps.readDocument(url, projectId)),
     readOpenId: apps.readOpenId,
     readMcp: apps.readMcp,
+    onRead: observer.sourceRead,
   });
   const mcpEveryMs = limits.mcpSourcesEveryMs ?? mcpEveryMsDefault;
   const onError = (error: unknown) => observer.sweepFailed("sources", error);

@@ -56,6 +56,8 @@ async function setUp(level: "info" | "debug") {
     countBacklog: async () => 0,
     countPaced: async () => 0,
     countPortalSessions: async () => 0,
+    countChangesWaiting: async () => 2,
+    upstreamSessions: () => 3,
     projects: () => [],
     dispatcher: () => ({ held: 0, inFlight: 0 }),
     connections: () => ({ open: { halfOpen: 0, keyless: 0, keyed: 0 }, shed: 0 }),
@@ -97,6 +99,10 @@ test("each has its family of metrics, under labels from closed sets", async () =
   observer.embeddings.called({ what: "search", outcome: "ok", durationMs: 40 });
   observer.embeddings.called({ what: "tools", outcome: "refused", durationMs: 20 });
   observer.embeddings.searched("crowded");
+  observer.sourceRead?.({ purpose: "import", kind: "openapi", outcome: "ok" });
+  observer.sourceRead?.({ purpose: "refresh", kind: "mcp", outcome: "changed" });
+  observer.upstreamAsked?.({ era: "2026-07-28", method: "tools/call", outcome: "timeout" });
+  observer.toolsSearched?.("high");
   const text = await metrics.text();
   for (const line of [
     'svc_tool_calls_total{class="read",outcome="ok"} 1',
@@ -105,6 +111,12 @@ test("each has its family of metrics, under labels from closed sets", async () =
     "svc_token_renewal_duration_seconds_sum 0.2",
     'svc_asks_settled_total{kind="judge",state="answered"} 1',
     "svc_ask_wait_seconds_sum 90",
+    'svc_toolkit_imports_total{kind="openapi",outcome="ok"} 1',
+    'svc_toolkit_refreshes_total{kind="mcp",outcome="changed"} 1',
+    "svc_toolkit_changes_waiting 2",
+    'svc_upstream_requests_total{era="2026-07-28",method="tools/call",outcome="timeout"} 1',
+    "svc_upstream_sessions 3",
+    'svc_searches_total{confidence="high"} 1',
     'svc_embeddings_calls_total{what="search",outcome="ok"} 1',
     'svc_embeddings_calls_total{what="tools",outcome="refused"} 1',
     'svc_embeddings_call_duration_seconds_sum{what="search"} 0.04',

@@ -1,5 +1,6 @@
 import type { Catalog, Deployment } from "@svc/catalog";
 import type { KeyId } from "@svc/core";
+import { countSourcesWithChanges } from "@svc/db/catalog/watched-sources";
 import { countPortalSessions } from "@svc/db/console/portal";
 import { countPacedDeliveries, countPendingDeliveries } from "@svc/db/deliveries/repo";
 import { createNode, type Node, type NodeLimits, type NodeParts } from "@svc/node";
@@ -89,6 +90,7 @@ export function createParts(base: OpenedStore): ServerParts {
     countBacklog: () => countPendingDeliveries(db),
     countPaced: () => countPacedDeliveries(db, clock.now()),
     countPortalSessions: () => countPortalSessions(db, clock.now()),
+    countChangesWaiting: () => countSourcesWithChanges(db, changesCountMax),
     ...figuresOf(gates, () => node),
   });
   share?.answerMetrics(own.values);
@@ -150,10 +152,14 @@ function createGates(config: Config, { clock }: Store): Gates {
 }
 
 /** Returns the functions from which the gauges of `/metrics` read the current state of this node, such as its open connections. */
+/** Number at which the count of toolkits with waiting changes stops. */
+const changesCountMax = 10_000;
+
 function figuresOf({ connections, bodies, admission }: Gates, nodeOf: () => Node) {
   return {
     projects: () => figuresOfProjects(admission, nodeOf().ingest.quotas),
     dispatcher: () => nodeOf().dispatcher.stats(),
+    upstreamSessions: () => nodeOf().apps.countUpstreamSessions(),
     connections: () => connections.stats(),
     bodies: () => bodies.stats(),
     spentMs: () => nodeOf().meter.spentMs(),

@@ -1,4 +1,4 @@
-import { assertExhaustive, httpTargetOf, type ProjectId, type ThreadPool, ThreadStoppedError } from "@svc/core";
+import { assertExhaustive, Fault, httpTargetOf, type ProjectId, type ThreadPool, ThreadStoppedError } from "@svc/core";
 import { faultOfHeaderName } from "../check/known-names.ts";
 import { catalogFaults } from "../errors.ts";
 import type { Toolkit } from "../model.ts";
@@ -66,6 +66,16 @@ export type McpServerQuery = {
   readonly isTrial: boolean;
 };
 
+/**
+ * An import of a source, or a refresh (another read of it), that has ended. `outcome`: `ok`, `changed` (a refresh with changes),
+ * `unreachable`, `refused` (another error that the caller gets) or `failed` (an error of svc).
+ */
+export type SourceReading = {
+  readonly purpose: "import" | "refresh";
+  readonly kind: "openapi" | "mcp";
+  readonly outcome: "ok" | "changed" | "unreachable" | "refused" | "failed";
+};
+
 /** Dependencies of the function that imports OpenAPI documents and MCP servers as toolkits. */
 export type ImporterOptions = {
   /** Threads that run `importThread`, with `importMemoryMib` of memory. */
@@ -79,6 +89,8 @@ export type ImporterOptions = {
    * address guard of svc refuses private addresses.
    */
   readonly readMcp: (query: McpServerQuery) => Promise<McpServerReading>;
+  /** Called with each import and each refresh that has ended. */
+  readonly onRead?: ((reading: SourceReading) => void) | undefined;
 };
 
 /**
@@ -120,7 +132,7 @@ export type ToolkitImporter = {
  * Creates the importer of OpenAPI documents and MCP servers. A project has one import at a time on a node, and all projects together have
  * `importsMax`. A further one is refused with IMPORT_TOO_COSTLY, so that waiting documents do not fill the memory.
  */
-export function createToolkitImporter({ threads, read, readOpenId, readMcp }: ImporterOptions): ToolkitImporter {
+export function createToolkitImporter({ threads, read, readOpenId, readMcp, onRead }: ImporterOptions): ToolkitImporter {
   const importing = new Set<ProjectId>();
   const run = (message: { import: ImportTask } | { merge: MergeTask }, projectId: ProjectId): Promise<unknown> =>
     threads.run({ projectId, message, cpuMsMax }).catch(refuseStopped);
@@ -132,7 +144,7 @@ export function createToolkitImporter({ threads, read, readOpenId, readMcp }: Im
     if (found?.kind === "found") return runTask({ ...task, openId: { ...found, url } }, projectId);
     throw catalogFaults.SOURCE_UNREACHABLE("openapi.auth", shownAddress(url), found?.message ?? "it was read before");
   };
-  const importOne = async (
+  const importUncounted = async (
     { kind, ...source }: ImportSource,
     current: string | undefined,
     projectId: ProjectId,
@@ -163,6 +175,21 @@ export function createToolkitImporter({ threads, read, readOpenId, readMcp }: Im
       importing.delete(projectId);
     }
   };
+  const importOne = async (
+    source: ImportSource,
+    current: string | undefined,
+    projectId: ProjectId,
+  ): Promise<ImportedAndCompared> => {
+    const [purpose, { kind }] = [current === undefined ? "import" : "refresh", source] as const;
+    try {
+      const made = await importUncounted(source, current, projectId);
+      onRead?.({ purpose, kind, outcome: made.comparison === undefined ? "ok" : "changed" });
+      return made;
+    } catch (error) {
+      onRead?.({ purpose, kind, outcome: failureOf(error) });
+      throw error;
+    }
+  };
   return {
     async convert(source, projectId) {
       if (source.kind === "openapi" && (source.url === "") === (source.document === ""))
@@ -185,6 +212,11 @@ export function createToolkitImporter({ threads, read, readOpenId, readMcp }: Im
 }
 
 type OpenIdNeed = { readonly openIdUrl: string };
+
+function failureOf(error: unknown): SourceReading["outcome"] {
+  if (!(error instanceof Fault)) return "failed";
+  return error.details.some(({ reason }) => reason === "SOURCE_UNREACHABLE") ? "unreachable" : "refused";
+}
 
 /** Returns the field of an import request that causes a broken rule in the definition that svc made of it. */
 function fieldOfImport({ file, path }: FileFault, source: "openapi" | "mcp"): string {

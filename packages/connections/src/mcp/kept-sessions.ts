@@ -24,6 +24,12 @@ export class KeptSessions {
   readonly #sessions = new Map<string, KeptSession>();
   #timer: NodeJS.Timeout | undefined;
 
+  /** Number of kept sessions, without those that were idle for too long. */
+  get size(): number {
+    this.#sweep();
+    return this.#sessions.size;
+  }
+
   /** Returns the session with this key and marks it as used. Returns undefined if there is none, or if it was idle for too long. */
   use(key: string): KeptSession | undefined {
     this.#sweep();

@@ -51,6 +51,22 @@ export type SessionCall = {
   readonly tool: string | undefined;
 };
 
+/**
+ * A finished request of svc to an MCP server, for metrics. `era`: protocol revision of the session; `none` if no session was opened.
+ * `method`: `initialize` for the opening of a session, else the JSON-RPC method. `outcome`: `ok`, `error` (a JSON-RPC error), `malformed`,
+ * `status` (an HTTP error status), or the kind of the failed HTTP request.
+ */
+export type UpstreamRequest = {
+  readonly era: "2025-11-25" | "2026-07-28" | "none";
+  readonly method: "initialize" | "tools/list" | "tools/call";
+  readonly outcome: "ok" | "error" | "malformed" | "status" | Exclude<AppAnswer["kind"], "answer">;
+};
+
+/** Network of the sessions with MCP servers. `onRequest`: called with each finished request. */
+export type McpNetwork = Pick<NetworkTransport, "exchange"> & {
+  readonly onRequest?: ((request: UpstreamRequest) => void) | undefined;
+};
+
 /** State of an operation in progress, which the function that sends HTTP requests fills in. */
 type Running = McpOperation & {
   /** The JSON-RPC method of the operation itself. Undefined while the session is opened. */
@@ -73,7 +89,7 @@ const running = new AsyncLocalStorage<Running>();
  * not follow the protocol. All HTTP requests of the session pass the address guard and the limits of the party (the project).
  */
 export async function openSession(
-  network: Pick<NetworkTransport, "exchange">,
+  network: McpNetwork,
   party: ExchangeParty,
   operation: McpOperation,
 ): Promise<McpSession | Exclude<McpResult, { kind: "message" }>> {
@@ -95,19 +111,46 @@ export async function openSession(
   });
   const timeout = operation.endMs - performance.now();
   const opened = await run(operation, undefined, () => client.connect(transport, { timeout }));
+  const era = opened.failed === undefined ? eraOf(client.getNegotiatedProtocolVersion()) : "none";
+  const report = (method: UpstreamRequest["method"], result: McpResult | undefined) =>
+    network.onRequest?.({ era, method, outcome: result === undefined ? "ok" : outcomeOf(result) });
+  report("initialize", opened.failed);
   if (opened.failed !== undefined) return opened.failed;
+  const reported = async (method: "tools/list" | "tools/call", work: Promise<McpResult>) => {
+    const result = await work;
+    report(method, result);
+    return result;
+  };
   const { name = "", title = "", version = "" } = client.getServerVersion() ?? {};
   return {
     protocol: client.getNegotiatedProtocolVersion() ?? "",
     server: { name, title, version },
     hasTools: client.getServerCapabilities()?.tools !== undefined,
     hasId: transport.sessionId !== undefined,
-    callTool: (call, given) => request(given, "tools/call", (options) => callTool(client, call, options)),
+    callTool: (call, given) =>
+      reported(
+        "tools/call",
+        request(given, "tools/call", (options) => callTool(client, call, options)),
+      ),
     listTools: (cursor, given) =>
-      request(given, "tools/list", (options) =>
-        client.listTools(cursor === undefined ? undefined : { cursor }, { ...options, cacheMode: "refresh" }),
+      reported(
+        "tools/list",
+        request(given, "tools/list", (options) =>
+          client.listTools(cursor === undefined ? undefined : { cursor }, { ...options, cacheMode: "refresh" }),
+        ),
       ),
   };
+}
+
+/** Returns the era of a protocol revision. Revisions before 2026 have sessions that begin with `initialize`. */
+function eraOf(protocol = ""): UpstreamRequest["era"] {
+  return protocol >= "2026" ? "2026-07-28" : "2025-11-25";
+}
+
+function outcomeOf(result: McpResult): UpstreamRequest["outcome"] {
+  if (result.kind === "message") return "error" in result.message.value ? "error" : "ok";
+  if (result.kind === "other") return "malformed";
+  return result.answer.kind === "answer" ? "status" : result.answer.kind;
 }
 
 type LibraryOptions = { readonly timeout: number };

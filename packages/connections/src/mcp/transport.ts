@@ -4,7 +4,7 @@ import type { NetworkTransport } from "../network-transport.ts";
 import { type KeptSession, KeptSessions } from "./kept-sessions.ts";
 import { type ListedTools, listTools } from "./list-tools.ts";
 import { answerOf, failedAnswer, refusalOf } from "./read-result.ts";
-import { type McpOperation, type McpResult, type McpSession, openSession } from "./session.ts";
+import { type McpNetwork, type McpOperation, type McpResult, type McpSession, openSession } from "./session.ts";
 
 /** Maximum age in milliseconds of a list of tools with which svc compares the accepted definition before a call. */
 const listFreshMs = 300_000;
@@ -12,7 +12,7 @@ const listFreshMs = 300_000;
 const preparingMs = 30_000;
 
 type Context = {
-  readonly network: Pick<NetworkTransport, "send" | "exchange">;
+  readonly network: Pick<NetworkTransport, "send"> & McpNetwork;
   readonly sessions: KeptSessions;
   readonly onDrift: (call: AppCall) => void;
 };
@@ -20,11 +20,15 @@ type Context = {
 /**
  * Creates the transport for calls to apps. Calls of tools of MCP servers go through sessions, one for each project, toolkit and account. All
  * other requests go to `network` unchanged. Before a call, svc compares the server's description of the tool with the one that a person
- * accepted. If they differ, the call is withheld, and `onDrift` is called with it.
+ * accepted. If they differ, the call is withheld, and `onDrift` is called with it. `countSessions`: returns the number of kept sessions.
  */
-export function createMcpTransport(network: Context["network"], onDrift: Context["onDrift"] = () => {}): AppTransport {
+export function createMcpTransport(
+  network: Context["network"],
+  onDrift: Context["onDrift"] = () => {},
+): AppTransport & { readonly countSessions: () => number } {
   const context: Context = { network, sessions: new KeptSessions(), onDrift };
   return {
+    countSessions: () => context.sessions.size,
     send: (request, call, options) =>
       call.action.mcp === undefined ? network.send(request, call, options) : sendMcp(context, request, call, options),
   };

@@ -16,6 +16,10 @@ export type MetricsSources = {
   countPaced: () => Promise<number>;
   /** Returns the number of open sessions of the portal of the whole deployment. Called at most every 5 seconds. */
   countPortalSessions: () => Promise<number>;
+  /** Returns the number of toolkits of the whole deployment whose changes wait for an approver. Called at most every 5 seconds. */
+  countChangesWaiting: () => Promise<number>;
+  /** Returns the number of sessions with MCP servers that this node keeps. */
+  upstreamSessions: () => number;
   dispatcher: () => { held: number; inFlight: number };
   connections: () => ConnectionStats;
   bodies: () => BodyStats;
@@ -65,6 +69,24 @@ export function registerGauges(registry: Registry, sources: MetricsSources): voi
     registers,
     async collect() {
       this.set(await portalSessions().catch(() => Number.NaN));
+    },
+  });
+  const changesWaiting = atMostEvery(5_000, clock, sources.countChangesWaiting);
+  new Gauge({
+    name: "svc_toolkit_changes_waiting",
+    help: "Imported toolkits of the deployment whose changes wait for an approver, at most 10,000; NaN while the database is unavailable.",
+    aggregator: "max",
+    registers,
+    async collect() {
+      this.set(await changesWaiting().catch(() => Number.NaN));
+    },
+  });
+  new Gauge({
+    name: "svc_upstream_sessions",
+    help: "Sessions with MCP servers that this node keeps.",
+    registers,
+    collect() {
+      this.set(sources.upstreamSessions());
     },
   });
   new Gauge({ name: "svc_processes", help: "Number of processes that these figures sum up.", registers }).set(1);

@@ -11,6 +11,7 @@ import {
   registerStanding,
 } from "./engines.ts";
 import { type MetricsSources, registerGauges, registerHttp } from "./gauges.ts";
+import { registerToolkits } from "./toolkits.ts";
 import type { Metrics } from "./types.ts";
 
 const deliverySeconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800, 7_200, 86_400];
@@ -97,6 +98,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
     ...registerEvents(registers),
     ...registerLoop(registers),
     ...registerEmbeddings(registers),
+    ...registerToolkits(registers),
     leasesLost: (count) => lost.inc(count),
     engineFailed: (what) => faults.inc({ statement: what }),
   };

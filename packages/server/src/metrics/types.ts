@@ -12,6 +12,8 @@ import type {
   RenewalObservation,
   ReplayStep,
   SearchOutcome,
+  SourceReading,
+  UpstreamRequest,
 } from "@svc/node";
 import type { MetricObjectWithValues, MetricValue } from "prom-client";
 import type { PostOutcome } from "../http/webhooks.ts";
@@ -36,6 +38,12 @@ export type Metrics = {
   eventsPolled(poll: EventPollObservation): void;
   /** Counts the filters of subscriptions that were applied to an event, and adds up how long this took. */
   eventFiltered(filtered: FilterObservation): void;
+  /** Counts an import or a refresh of a toolkit. */
+  sourceRead(reading: SourceReading): void;
+  /** Counts a request to an MCP server. */
+  upstreamAsked(request: UpstreamRequest): void;
+  /** Counts a search for tools. */
+  toolsSearched(confidence: "high" | "medium" | "low" | "none"): void;
   attempted(attempt: AttemptObservation): void;
   /** Records a tool call that has ended: its outcome and its duration. */
   toolCalled(call: CallObservation): void;

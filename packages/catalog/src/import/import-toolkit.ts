@@ -132,7 +132,13 @@ export type ToolkitImporter = {
  * Creates the importer of OpenAPI documents and MCP servers. A project has one import at a time on a node, and all projects together have
  * `importsMax`. A further one is refused with IMPORT_TOO_COSTLY, so that waiting documents do not fill the memory.
  */
-export function createToolkitImporter({ threads, read, readOpenId, readMcp, onRead }: ImporterOptions): ToolkitImporter {
+export function createToolkitImporter({
+  threads,
+  read,
+  readOpenId,
+  readMcp,
+  onRead,
+}: ImporterOptions): ToolkitImporter {
   const importing = new Set<ProjectId>();
   const run = (message: { import: ImportTask } | { merge: MergeTask }, projectId: ProjectId): Promise<unknown> =>
     threads.run({ projectId, message, cpuMsMax }).catch(refuseStopped);

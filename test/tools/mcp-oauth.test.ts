@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { startTestServer, type TestServer } from "@svc/testing/server";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openBrowser } from "./browser.ts";
-import { startMcpServer, type TestMcpServer } from "./mcp-server.ts";
+import { type McpEra, startMcpServer, type TestMcpServer } from "./mcp-server.ts";
 import { callTool, connect } from "./project.ts";
 import { type Provider, reply, startProvider } from "./provider.ts";
 
@@ -179,3 +179,53 @@ test("with a public https address, an issuer that takes client id metadata docum
     expect((await fetch(`${open.url}/oauth/clients/${name}.json`)).status).toBe(404);
   await open.stop();
 });
+
+test.each<McpEra>(["2025-11-25", "2026-07-28"])(
+  "a token that a server of %s refuses is renewed once: a read is sent again, a write is not",
+  async (era) => {
+    const describe = (name: string, annotations: object) => ({
+      ...{ name, description: `Does ${name}.`, inputSchema: { type: "object" }, annotations },
+    });
+    const tools = [describe("look", { readOnlyHint: true }), describe("change", { destructiveHint: false })];
+    const guarded = await startMcpServer(era, tools);
+    const { origin } = new URL(guarded.url);
+    guarded.metadata["/.well-known/oauth-protected-resource"] = () =>
+      JSON.stringify({ resource: guarded.url, authorization_servers: [issuer.url] });
+    guarded.challenge = {
+      "www-authenticate": `Bearer resource_metadata="${origin}/.well-known/oauth-protected-resource"`,
+    };
+    let tokens = 0;
+    let accepted = "";
+    guarded.isAuthorized = ({ authorization = "" }) => authorization === `Bearer ${accepted}`;
+    const { answer } = issuer;
+    issuer.answer = (request, res) => {
+      if (request.path !== "/token") return answer(request, res);
+      reply(res, { access_token: `token-${++tokens}`, refresh_token: "again", token_type: "bearer", expires_in: 3600 });
+    };
+    const slug = `renewed_${era.slice(0, 4)}`;
+    const mcp = { url: guarded.url };
+    expect((await svc.call("svc.v1.CatalogService/ImportToolkit", { mcp, slug })).code).toBe("ok");
+    const { authorizeUrl } = await connect(svc, slug, { scheme: "oauth2" });
+    const browser = openBrowser();
+    const asked = new URL((await browser.open(authorizeUrl)).location);
+    const back = new URL(asked.searchParams.get("redirect_uri") ?? "");
+    const answered = { code: "ann", state: asked.searchParams.get("state") ?? "", iss: issuer.url };
+    for (const [name, value] of Object.entries(answered)) back.searchParams.set(name, value);
+    expect((await browser.open(back.href)).text).toContain("Connected");
+    accepted = "token-1";
+    const again = await svc.call("svc.v1.CatalogService/ImportToolkit", { mcp, slug, replace: true });
+    expect(again.json.report, JSON.stringify(again.json)).toMatchObject({ readTools: 1, writeTools: 1 });
+    expect(await callTool(svc, `${slug}.look`)).toMatchObject({ outcome: "ok" });
+
+    accepted = "token-2";
+    expect(await callTool(svc, `${slug}.look`)).toMatchObject({ outcome: "ok" });
+    accepted = "token-3";
+    expect(await callTool(svc, `${slug}.change`)).toMatchObject({ outcome: "account_unusable", retryable: true });
+    expect(await callTool(svc, `${slug}.change`)).toMatchObject({ outcome: "ok" });
+    accepted = "none";
+    expect(await callTool(svc, `${slug}.look`)).toMatchObject({ outcome: "account_unusable" });
+    expect(guarded.calls.map(({ name }) => name)).toEqual(["look", "look", "change"]);
+    issuer.answer = answer;
+    await guarded.close();
+  },
+);

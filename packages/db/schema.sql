@@ -157,6 +157,7 @@ create table connected_accounts (
   refresh_lease_until timestamp(3) with time zone,
   credential_tried_at timestamp(3) with time zone,
   is_credential_taken boolean,
+  extra_scopes text[] default '{}'::text[] not null,
   constraint connected_accounts_pkey PRIMARY KEY (id),
   constraint connected_accounts_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
 );
@@ -1149,6 +1150,21 @@ create table tool_vectors (
 );
 CREATE UNIQUE INDEX tool_vectors_project ON public.tool_vectors USING btree (project_id, digest);
 CREATE INDEX tool_vectors_used ON public.tool_vectors USING btree (used_at);
+
+create table toolkit_clients (
+  project_id uuid not null,
+  slug text not null,
+  issuer text not null,
+  token_url text not null,
+  client_id text not null,
+  client_secret bytea,
+  secret_place text,
+  registration text not null,
+  expires_at timestamp(3) with time zone,
+  updated_at timestamp(3) with time zone not null,
+  constraint toolkit_clients_key PRIMARY KEY (project_id, slug),
+  constraint toolkit_clients_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
+);
 
 create table toolkit_sources (
   project_id uuid not null,

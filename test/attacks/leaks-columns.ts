@@ -253,6 +253,10 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
     name: "entity_id idempotency_key step_id tool_slug",
     told: "message",
   },
+  toolkit_clients: {
+    sealed: "client_secret",
+    name: "client_id issuer slug token_url",
+  },
   toolkit_sources: {
     definition: "changes next_definition options",
     digest: "changes_digest digest",

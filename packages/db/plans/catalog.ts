@@ -1,4 +1,5 @@
 import { callLimitsForProject } from "../src/call-limits/repo.ts";
+import { toolkitClientsForProject } from "../src/catalog/clients.ts";
 import { privateToolkitsForProject } from "../src/catalog/repo.ts";
 import { toolkitSourcesForProject } from "../src/catalog/sources.ts";
 import {
@@ -67,6 +68,22 @@ plan("take the lease of a due source", (db) => claimSource(db, lease, nowMs));
 plan("end the lease of a source", (db) => settleSource(db, lease, { nextAt: nowMs, pauseUntil: nowMs }));
 plan("make a source due", (db) => hastenSource(db, lease, nowMs));
 plan("count_waiting_sources", (db) => countSourcesWithChanges(db, 10_000));
+
+const clients = (db: Executor) => toolkitClientsForProject(db, projectId);
+const client = {
+  ...{ issuer: "https://login.example.com", tokenUrl: "https://login.example.com/token", clientId: "c" },
+  ...({ clientSecret: null, secretPlace: null, registration: "manual", expiresAt: null } as const),
+  updatedAt: nowMs,
+};
+plan("the OAuth clients of a project's toolkits", (db) => clients(db).list());
+plan("the OAuth client of a toolkit", (db) => clients(db).find("desk_5"));
+plan("keep the OAuth client of a toolkit", (db) =>
+  toolkitClientsForProject(db, seededId("prj", 60)).put({ ...client, slug: "desk_new" }),
+);
+plan("delete the OAuth client of a toolkit", (db) => clients(db).delete("desk_5"));
+plan("keep a toolkit with an OAuth client that its import found", (db) =>
+  privateToolkitsForProject(db, seededId("prj", 60)).put(toolkit, { mustBeNew: false, client }),
+);
 
 plan("a page of event types", (db) => eventTypes(db).list({ after: "type-5", limit: 1_000 }));
 plan("a page of offered event types", (db) => eventTypes(db).list({ after: "type-5", limit: 1_000, isOffered: true }));

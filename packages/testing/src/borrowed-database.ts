@@ -49,6 +49,7 @@ const emptyEverything = [
   "event_settings",
   "webhook_secrets",
   "toolkit_sources",
+  "toolkit_clients",
   "private_toolkits",
   "contacts",
   "due_tasks",

@@ -112,6 +112,8 @@ function seedingOf(from: number, share: number): string[] {
      select ${owner()}, 'desk_' || n, '{}', 1, '', seeded_at(n) from ${series(half)}`,
     `insert into toolkit_sources (project_id, slug, kind, origin, options, digest, version, changes_count, refreshed_at, last_error)
      select project_id, slug, 'openapi', '', '{}', '', 1, 0, updated_at, '' from private_toolkits on conflict do nothing`,
+    `insert into toolkit_clients (project_id, slug, issuer, token_url, client_id, client_secret, registration, updated_at)
+     select project_id, slug, '', '', '', '', 'manual', updated_at from private_toolkits on conflict do nothing`,
     `insert into event_types (project_id, name, version, schema, description, sample, archived_at, offered, created_at, updated_at)
      select ${owner()}, 'type-' || n, 1, '', '', '{}', null, false, seeded_at(n), seeded_at(n) from ${series(half)}`,
     `insert into event_type_versions (project_id, name, version, schema, created_at)

@@ -8,6 +8,7 @@ import { findQuotaReached } from "../projects/quotas.ts";
 import { connectedAccounts, privateToolkits, toolkitSources, webhookSecrets } from "../schema/index.ts";
 import type { ToolkitSourceKind } from "../schema/words.ts";
 import { statement } from "../sql/statement.ts";
+import { deleteToolkitClient, type FoundToolkitClient, keepFoundClient } from "./clients.ts";
 import { acceptSourceChanges, isSourceOfToolkit, putSource, type SourceChange, textsOf } from "./sources.ts";
 import { findBytesReached, type ToolkitQuotaReached, touchCatalog } from "./touch.ts";
 
@@ -43,15 +44,20 @@ export type PrivateToolkitRepository = {
    * - `taken`: `mustBeNew` is true and the project has a toolkit with this slug.
    * - `outdated`: the changes that `source` accepts are not the changes that wait now.
    *
-   * `source`: the new record of where the toolkit was imported from. Undefined deletes the stored record.
+   * `source`: the new record of where the toolkit was imported from. Undefined deletes the stored record. `client`: the project's OAuth
+   * client that an import found. Undefined keeps the stored client.
    */
   put(
     toolkit: StoredToolkit,
-    options?: { readonly mustBeNew: boolean; readonly source?: SourceChange | undefined },
+    options?: {
+      readonly mustBeNew: boolean;
+      readonly source?: SourceChange | undefined;
+      readonly client?: FoundToolkitClient | undefined;
+    },
   ): Promise<ToolkitQuotaReached | "taken" | "outdated" | undefined>;
   /**
-   * Deletes a toolkit (the tools and webhooks of one app) with the secrets of its webhook, and revokes its accounts: clears their
-   * credentials and releases their references. Returns false if the project has no toolkit with this slug.
+   * Deletes a toolkit (the tools and webhooks of one app) with the secrets of its webhook and the project's OAuth client for it, and revokes
+   * its accounts: clears their credentials and releases their references. Returns false if the project has no toolkit with this slug.
    */
   delete(slug: string, nowMs: number): Promise<boolean>;
 };
@@ -87,7 +93,7 @@ export function privateToolkitsForProject(db: Executor, projectId: ProjectId): P
         .orderBy(privateToolkits.slug);
       return { version: before, toolkits: rows };
     },
-    put: (toolkit, { mustBeNew, source } = { mustBeNew: false }) =>
+    put: (toolkit, { mustBeNew, source, client } = { mustBeNew: false }) =>
       withTransaction(db, async (tx) => {
         // This locks the project's row. So if two toolkits are published at the same time, only one of them can use the last place below
         // the quota.
@@ -108,6 +114,7 @@ export function privateToolkitsForProject(db: Executor, projectId: ProjectId): P
         else if ((await insert.onConflictDoNothing({ target }).returning({ slug: privateToolkits.slug })).length === 0)
           return "taken";
         if (source?.kind !== "accept") await putSource(tx, changed, source);
+        if (client !== undefined) await keepFoundClient(tx, { ...client, projectId, slug: toolkit.slug });
         return undefined;
       }),
     delete: (slug, nowMs) =>
@@ -118,6 +125,7 @@ export function privateToolkitsForProject(db: Executor, projectId: ProjectId): P
         // A toolkit that is published later under the same slug must not accept posts that are signed for this one.
         const ofToolkit = and(eq(webhookSecrets.projectId, projectId), eq(webhookSecrets.toolkitSlug, slug));
         await tx.orm.delete(webhookSecrets).where(ofToolkit);
+        await deleteToolkitClient(tx, { projectId, slug });
         await revokeAccounts(tx, projectId, slug, nowMs);
         return true;
       }),

@@ -7,9 +7,9 @@ export type ConnectedAccount = typeof connectedAccounts.$inferSelect;
 /** Columns about the last use of an account's credential. Both are null before the first use. */
 export type AttemptColumn = "credentialTriedAt" | "isCredentialTaken";
 
-/** An account to create. The columns that record the last use of its credential may be omitted. */
-export type NewConnectedAccount = Omit<ConnectedAccount, AttemptColumn> &
-  Partial<Pick<ConnectedAccount, AttemptColumn>>;
+/** An account to create. The columns that record the last use of its credential, and additional scopes, may be omitted. */
+export type NewConnectedAccount = Omit<ConnectedAccount, AttemptColumn | "extraScopes"> &
+  Partial<Pick<ConnectedAccount, AttemptColumn | "extraScopes">>;
 
 /** Filter of a list of accounts. A field with an empty string does not filter. */
 export type ConnectedAccountFilter = { toolkitSlug: string; entityId: string; state: ConnectedAccountState | "" };

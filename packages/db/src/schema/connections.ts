@@ -3,7 +3,7 @@ import { boolean, foreignKey, index, integer, pgTable, primaryKey, text, uniqueI
 import { variablesDocument } from "../documents/document.ts";
 import { bytes, document, idColumn, oneOf, time } from "./columns.ts";
 import { projects } from "./projects.ts";
-import { connectedAccountStates, toolkitSourceKinds } from "./words.ts";
+import { clientRegistrations, clientSecretPlaces, connectedAccountStates, toolkitSourceKinds } from "./words.ts";
 
 /**
  * Connected accounts: each is the account of an entity (customer or user) in an app. With scheme `client_credentials` and an empty entity,
@@ -36,6 +36,11 @@ export const connectedAccounts = pgTable(
      */
     originDigest: bytes("origin_digest"),
     grantedScopes: text("granted_scopes").array().notNull().default([]),
+    /**
+     * OAuth scopes that the next consent requests in addition to the scopes of the toolkit's definition. The app refused a call because the
+     * account lacked them.
+     */
+    extraScopes: text("extra_scopes").array().notNull().default([]),
     references: text("references").array().notNull().default([]),
     lastError: text("last_error").notNull().default(""),
     /** The time at which the app last accepted or refused the credential; null before the first try. */
@@ -146,6 +151,34 @@ export const toolkitSources = pgTable(
     index("toolkit_sources_next").on(table.nextAt).where(sql`next_at is not null`),
     index("toolkit_sources_waiting").on(table.changesCount).where(sql`changes_count > 0`),
   ],
+);
+
+/**
+ * The OAuth client that a project itself has at the issuer of a private toolkit (an app that the project defined). It may be stored before
+ * the toolkit is. It is used only if the toolkit names the same issuer and token endpoint.
+ */
+export const toolkitClients = pgTable(
+  "toolkit_clients",
+  {
+    projectId: idColumn("prj")("project_id")
+      .notNull()
+      .references(() => projects.id),
+    slug: text("slug").notNull(),
+    /** Issuer at which the client is registered. If the toolkit names no issuer, the address of its token endpoint. */
+    issuer: text("issuer").notNull(),
+    /** The only address to which the client secret is sent. */
+    tokenUrl: text("token_url").notNull(),
+    clientId: text("client_id").notNull(),
+    /** Sealed client secret. Null for a client without a secret. */
+    clientSecret: bytes("client_secret"),
+    /** Place of the secret in token requests, as the issuer's metadata says. Null if svc does not know it. */
+    secretPlace: oneOf(clientSecretPlaces)("secret_place"),
+    registration: oneOf(clientRegistrations)("registration").notNull(),
+    /** Time at which the issuer ends the client secret. Null if it does not end. */
+    expiresAt: time("expires_at"),
+    updatedAt: time("updated_at").notNull(),
+  },
+  (table) => [primaryKey({ name: "toolkit_clients_key", columns: [table.projectId, table.slug] })],
 );
 
 /**

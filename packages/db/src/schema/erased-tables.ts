@@ -252,6 +252,7 @@ export const erasedTables: readonly ErasedTable[] = [
   ofProject(t.routingShards, t.routingShards.projectId, bookkeeping),
   ofProject(t.replays, t.replays.projectId, bookkeeping),
   ofProject(t.secrets, t.secrets.projectId, settings),
+  ofProject(t.toolkitClients, t.toolkitClients.projectId, settings),
   ofProject(t.toolkitSources, t.toolkitSources.projectId, settings),
   ofProject(t.privateToolkits, t.privateToolkits.projectId, settings),
   ofProject(t.eventTypes, t.eventTypes.projectId, settings),

@@ -23,6 +23,7 @@ export const closedColumns: Columns = {
   secrets: ["value"],
   webhook_secrets: ["value"],
   deployment_secrets: ["value"],
+  toolkit_clients: ["client_secret"],
   subscriptions: ["signing_secret", "former_secret", "credentials"],
   call_hooks: ["signing_secret"],
   quarantined_posts: ["body", "envelope"],

@@ -1,5 +1,5 @@
 export { callHooks, callLimits, callPaces, hookAnswers, ledgerState, toolCalls } from "./calls.ts";
-export { connectedAccounts, privateToolkits, toolkitSources, toolVectors } from "./connections.ts";
+export { connectedAccounts, privateToolkits, toolkitClients, toolkitSources, toolVectors } from "./connections.ts";
 export { eventSettings, eventTypes, eventTypeVersions } from "./event-types.ts";
 export {
   consoleLinks,

@@ -2,7 +2,7 @@ import { type Column, getTableColumns, getTableName } from "drizzle-orm";
 import { getTableConfig, type PgColumn, type PgTable } from "drizzle-orm/pg-core";
 import type { ColumnName } from "../sql/codec.ts";
 import { callHooks, hookAnswers, toolCalls } from "./calls.ts";
-import { connectedAccounts } from "./connections.ts";
+import { connectedAccounts, toolkitClients } from "./connections.ts";
 import { jobAsks, jobPrograms, jobRows, jobSetRows, jobSteps, jobs, jobUndoEntries } from "./jobs.ts";
 import { auditChains } from "./projects.ts";
 import { standingPolls, standingPrograms, standingRuns, standingVersions } from "./standing.ts";
@@ -49,6 +49,11 @@ export const sealedTables: readonly SealedTable[] = [
   // this list or in `plainBytes`.
   sealedTable(connectedAccounts, { column: connectedAccounts.projectId }, { credential: "connected_accounts/{id}" }),
   sealedTable(secrets, { column: secrets.projectId }, { value: "secrets/{name}" }),
+  sealedTable(
+    toolkitClients,
+    { column: toolkitClients.projectId },
+    { clientSecret: "toolkit_clients/{clientId}/{issuer}" },
+  ),
   sealedTable(callHooks, { column: callHooks.projectId }, { signingSecret: "call_hooks/{id}" }),
   sealedTable(hookAnswers, { column: hookAnswers.projectId }, { edit: "hook_answers/{callId}/{hookId}" }),
   sealedTable(

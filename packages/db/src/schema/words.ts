@@ -154,6 +154,15 @@ export const toolkitSourceKinds = ["openapi", "mcp"] as const;
 /** A kind of the place from which a private toolkit was imported. */
 export type ToolkitSourceKind = (typeof toolkitSourceKinds)[number];
 
+/**
+ * How a project got its own OAuth client of a toolkit. `manual`: an approver registered it at the issuer. `document`: the issuer reads it from
+ * a document that svc publishes. `dynamic`: svc registered it at the issuer (RFC 7591).
+ */
+export const clientRegistrations = ["manual", "document", "dynamic"] as const;
+
+/** Place of an OAuth client's secret in a token request: the Authorization header (`basic`), or the form (`post`). */
+export const clientSecretPlaces = ["basic", "post"] as const;
+
 /** Access class of a tool: its effect on the app's data, from weakest to strongest. */
 export const accessClasses = ["read", "write", "destructive"] as const;
 

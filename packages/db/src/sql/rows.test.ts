@@ -31,6 +31,7 @@ async function newAccount(): Promise<NewRow<typeof connectedAccounts>> {
     credential: Buffer.from([0, 255, 92, 34]),
     originDigest: null,
     grantedScopes: odd,
+    extraScopes: [],
     references: [],
     lastError: "",
     credentialTriedAt: nowMs + 4,

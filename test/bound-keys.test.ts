@@ -171,6 +171,8 @@ const table: Readonly<Record<string, readonly Row[]>> = {
   "ConnectionsService/SetAccountReferences": refused,
   "ConnectionsService/SetProjectCredential": refused,
   "ConnectionsService/DeleteProjectCredential": refused,
+  "ConnectionsService/PutToolkitClient": refused,
+  "ConnectionsService/DeleteToolkitClient": refused,
   "ConsoleService/CreateSignInLink": [[{}, "ok"]],
   "ConsoleService/ListSessions": [[{}, "ok"]],
   "ConsoleService/EndSession": [[{ id: "ses_00000000000000000000000000" }, "not_found SESSION_NOT_FOUND"]],

@@ -137,9 +137,13 @@ async function fillLedger(prefix: string, key: string): Promise<Record<string, s
   return { [`${prefix}account`]: account, [`${prefix}revoked`]: revoked, [`${prefix}call`]: made.callId };
 }
 
-/** Creates a private toolkit, and an account of another project that has a reference. */
+const shopUrl = "https://shop.example.com/token";
+
+/** Creates private toolkits, and an account of another project that has a reference. */
 async function fillReferences(otherProjectId: string): Promise<void> {
   await call(server, "CatalogService/PublishToolkit", { definitionJson: privateToolkit("own_shop") });
+  const login = { type: "oauth2", authorizeUrl: shopUrl, tokenUrl: shopUrl, defaultScopes: [], refresh: true };
+  await call(server, "CatalogService/PublishToolkit", { definitionJson: privateToolkit("own_login", login) });
   await call(server, "CatalogService/PublishToolkit", { definitionJson: deskDefinition({ slug: "help_desk" }) });
   const { key } = await adminCall<{ key: string }>("CreateApiKey", {
     projectId: otherProjectId,
@@ -678,7 +682,7 @@ function openapiDocument(title: string): string {
 }
 
 /** Returns a definition that a project may publish. Its tools call the server itself. */
-function privateToolkit(slug: string): string {
+function privateToolkit(slug: string, auth: object = { type: "client_credentials", tokenUrl: shopUrl }): string {
   return JSON.stringify({
     toolkit: {
       slug,
@@ -687,7 +691,7 @@ function privateToolkit(slug: string): string {
       version: "0.1.0",
       category: "sales",
       baseUrl: "https://shop.example.com/api",
-      auth: [{ type: "client_credentials", tokenUrl: "https://shop.example.com/token" }],
+      auth: [auth],
     },
     tools: {
       list_orders: {
@@ -705,6 +709,7 @@ function privateToolkit(slug: string): string {
 
 const kept = "own_shop";
 const secret = { toolkitSlug: kept, clientId: "c", clientSecret: "s" };
+const client = { toolkitSlug: "own_login", clientId: "c", clientSecret: "s" };
 const vectors = { hostname: "vectors.example.com", port: "6333" };
 const connections: Case[] = [
   [
@@ -800,6 +805,16 @@ const connections: Case[] = [
   ["DeleteProjectCredential", { toolkitSlug: kept }, "ok "],
   ["DeleteProjectCredential", { toolkitSlug: kept }, "not_found PROJECT_CREDENTIAL_NOT_FOUND"],
   ["DeleteProjectCredential", { toolkitSlug: "nope" }, "not_found PROJECT_CREDENTIAL_NOT_FOUND"],
+  ["PutToolkitClient", { toolkitSlug: "own_login", dryRun: true }, "ok client,redirectUrl"],
+  ["PutToolkitClient", client, "ok client,redirectUrl"],
+  ["PutToolkitClient", { ...client, clientId: "" }, "invalid_argument CREDENTIAL_MISSING"],
+  ["PutToolkitClient", { ...client, clientSecret: "a\nb" }, "invalid_argument CREDENTIAL_INVALID"],
+  ["PutToolkitClient", { ...client, toolkitSlug: "nope" }, "not_found PRIVATE_TOOLKIT_NOT_FOUND"],
+  ["PutToolkitClient", { ...client, toolkitSlug: "calendar" }, "not_found PRIVATE_TOOLKIT_NOT_FOUND"],
+  ["PutToolkitClient", { ...client, toolkitSlug: kept }, "invalid_argument SCHEME_NOT_DECLARED"],
+  ["PutToolkitClient", { ...client, issuer: "login" }, "failed_precondition ISSUER_UNUSABLE"],
+  ["DeleteToolkitClient", { toolkitSlug: "own_login" }, "ok "],
+  ["DeleteToolkitClient", { toolkitSlug: "own_login" }, "not_found TOOLKIT_CLIENT_NOT_FOUND"],
   // The sandbox answers, so no real credential is tested.
   ["TestConnection", { id: "$account" }, "ok outcome,message,toolSlug,providerStatus,testedAt,callId,account"],
   ["TestConnection", { id: "$revoked" }, "failed_precondition CONNECTION_NOT_USABLE"],
@@ -1339,6 +1354,8 @@ const approverCalls: [DescService, string, JsonObject][] = [
   [ToolsService, "UpdateHook", { id: noHook }],
   [ToolsService, "DeleteHook", { id: noHook }],
   [ConnectionsService, "DeleteProjectCredential", { toolkitSlug: "own_shop" }],
+  [ConnectionsService, "PutToolkitClient", { toolkitSlug: "own_login" }],
+  [ConnectionsService, "DeleteToolkitClient", { toolkitSlug: "own_login" }],
   [GrantsService, "CreateAgentKey", { name: "agent", entityId: "ada" }],
   [GrantsService, "ListAgentKeys", {}],
   [GrantsService, "RevokeAgentKey", { id: "key_01h455vb4pex5vsknk084sn02q" }],

@@ -312,10 +312,12 @@ const places: Readonly<Record<string, readonly string[]>> = {
     ...["GrantsService/RevokeAgentKey", "CatalogService/DeleteToolkit", "JobsService/DeleteSkill"],
     ...["ContactsService/DeleteContact", "SecretsService/DeleteSecret", "ToolsService/DeleteCallLimit"],
     ...["ToolsService/DeleteHook", "ConnectionsService/DeleteProjectCredential"],
+    "ConnectionsService/DeleteToolkitClient",
     ...["TriggersService/DeleteWebhookSecret", "TriggersService/RevokePortalLinks"],
   ],
   "they say with what, how fast and for whose events calls are made, and make none": [
     ...["ConnectionsService/SetAccountReferences", "ConnectionsService/SetProjectCredential"],
+    "ConnectionsService/PutToolkitClient",
     ...["SecretsService/PutSecret", "ToolsService/PutCallLimit", "TriggersService/PutWebhookSecret"],
   ],
   "a write that a hook changes after the confirmation is not sent: test/hooks.test.ts": [

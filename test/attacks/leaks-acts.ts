@@ -35,9 +35,12 @@ export async function useKeys({ call, server, secrets }: Playing): Promise<void>
       apiKey: apiKeyText,
     });
   }
+  const login = { authorizeUrl: "https://127.0.0.1:1/authorize", tokenUrl: "https://127.0.0.1:1/token" };
   for (const [slug, auth] of [
     ["own_basic", { type: "basic" }],
     ["own_client", { type: "client_credentials", tokenUrl: "https://127.0.0.1:1/token" }],
+    ["own_login", { type: "oauth2", ...login, defaultScopes: [], refresh: true }],
+    ["own_gone", { type: "oauth2", ...login, defaultScopes: [], refresh: true }],
   ] as const) {
     const definitionJson = JSON.stringify(ownToolkit(slug, auth));
     await call("CatalogService/PublishToolkit", { definitionJson });
@@ -62,6 +65,9 @@ export async function useKeys({ call, server, secrets }: Playing): Promise<void>
   });
   const client = { toolkitSlug: "own_client", clientId: "client", clientSecret: secrets["projectSecret"] };
   await call("ConnectionsService/SetProjectCredential", client);
+  for (const toolkitSlug of ["own_login", "own_gone"])
+    await call("ConnectionsService/PutToolkitClient", { ...client, toolkitSlug });
+  await call("ConnectionsService/InitiateConnection", { toolkitSlug: "own_login", entityId: "ann", scheme: "oauth2" });
   for (const value of [secrets["vaultValue"], `${secrets["vaultValue"]}\0`]) {
     await call("SecretsService/PutSecret", { name: "own_function", value });
   }

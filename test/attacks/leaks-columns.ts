@@ -45,7 +45,7 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
   connected_accounts: {
     sealed: "credential",
     name: "entity_id references scheme toolkit_slug variables",
-    told: "granted_scopes",
+    told: "extra_scopes granted_scopes",
     quoted: "last_error",
     digest: "origin_digest",
   },

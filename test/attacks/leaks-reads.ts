@@ -67,6 +67,7 @@ export async function readAll(scene: Playing): Promise<void> {
   await call("JobsService/DeleteSkill", { slug: "use" });
   await call("ContactsService/DeleteContact", { principalId: "lead" });
   await call("ConnectionsService/DeleteProjectCredential", { toolkitSlug: "own_client" });
+  await call("ConnectionsService/DeleteToolkitClient", { toolkitSlug: "own_gone" });
   await call("ConnectionsService/DeleteConnection", { id: active.id });
   await call("CatalogService/DeleteToolkit", { slug: "own_client" });
 }

@@ -102,7 +102,7 @@ export const catalogFaults = defineFaults({
     code: "failed_precondition",
     field: "mcp.header",
     says: (url: string, why: string) => `${formatValue(url)} lists its tools only with a credential: ${why}`,
-    help: "Name the header that carries an account's key, such as Authorization, or register a client without a secret at the issuer and publish the toolkit with its clientId.",
+    help: text`Store an OAuth client of the issuer with ${call("PutToolkitClient")} and import again, or name the header that carries an account's key, such as Authorization.`,
   },
   TOOLKIT_SLUG_TAKEN: {
     code: "already_exists",
@@ -153,8 +153,8 @@ export const catalogFaults = defineFaults({
   },
   PRIVATE_TOOLKIT_NOT_FOUND: {
     code: "not_found",
-    field: "slug",
-    says: (slug: string) => `slug ${formatValue(slug)} is not a private toolkit of this project`,
+    field: (_slug: string, path?: string) => path ?? "slug",
+    says: (slug: string, _path?: string) => `slug ${formatValue(slug)} is not a private toolkit of this project`,
     help: text`${call("ListToolkits", "with the project's id")} shows which toolkits are its own (${field("ownerProjectId")}).`,
   },
 });

@@ -13,6 +13,7 @@ import {
   requireProject,
   type Sealer,
 } from "@svc/core";
+import type { FoundToolkitClient } from "@svc/db/catalog/clients";
 import type { SourceChange } from "@svc/db/catalog/sources";
 import type { Database } from "@svc/db/connect";
 import {
@@ -43,6 +44,8 @@ type PublishOptions = {
   readonly dryRun: boolean;
   readonly mustBeNew: boolean;
   readonly source: SourceChange | undefined;
+  /** OAuth client of the project that is stored with the toolkit. Default: the stored client stays. */
+  readonly client?: FoundToolkitClient | undefined;
 };
 
 /**
@@ -55,8 +58,8 @@ export type CatalogServiceOptions = {
   readonly views: CatalogViews;
   /** Encrypts the page tokens of lists, so that callers cannot read or change them. */
   readonly sealer: Sealer;
-  /** True if the deployment has an OAuth client for the toolkit's app. */
-  readonly isOauthRegistered: (toolkit: Toolkit) => boolean;
+  /** True if there is an OAuth client for the toolkit's app: one of the deployment or, for a private toolkit, one of the project. */
+  readonly isOauthRegistered: (toolkit: Toolkit) => boolean | Promise<boolean>;
   /** For which toolkits (apps) the sandbox answers instead of the app. */
   readonly sandboxMode: SandboxMode;
   /** Makes toolkits (each the tools of one app) from OpenAPI documents. */
@@ -72,8 +75,10 @@ export type CatalogServiceOptions = {
 export function createCatalogService(options: CatalogServiceOptions): ServiceImpl<typeof CatalogService> {
   const { db, clock, views, sealer, isOauthRegistered, sandboxMode, importer, mcpEveryMs } = options;
   const inTurn = createTurns();
-  const toolkitMessage = (toolkit: Toolkit, source?: ToolkitSourceState): ToolkitMessage =>
-    toToolkitMessage(toolkit, isOauthRegistered(toolkit), { source, isLive: !isPlayed(toolkit, sandboxMode) });
+  const toMessage = (toolkit: Toolkit, isRegistered: boolean, source?: ToolkitSourceState): ToolkitMessage =>
+    toToolkitMessage(toolkit, isRegistered, { source, isLive: !isPlayed(toolkit, sandboxMode) });
+  const toolkitMessage = async (toolkit: Toolkit, source?: ToolkitSourceState): Promise<ToolkitMessage> =>
+    toMessage(toolkit, await isOauthRegistered(toolkit), source);
   /**
    * Returns the catalog view of the project that the request names. This must be the key's own project; any other project is reported as
    * not found. If the request names no project, returns the shared catalog.
@@ -89,14 +94,14 @@ export function createCatalogService(options: CatalogServiceOptions): ServiceImp
   const publish = async (
     projectId: ProjectId,
     made: PublishedToolkit,
-    { dryRun, mustBeNew, source }: PublishOptions,
+    { dryRun, ...options }: PublishOptions,
   ): Promise<void> => {
     const { slug } = made.toolkit;
-    if (mustBeNew && (await views.forProject(projectId)).toolkits.has(slug))
+    if (options.mustBeNew && (await views.forProject(projectId)).toolkits.has(slug))
       throw catalogFaults.TOOLKIT_SLUG_TAKEN(slug);
     const lowered = [...faultsOfLowered(made.toolkit, views.shared), ...faultsOfIdentify(made.toolkit)];
     if (lowered.length > 0) throw catalogFaults.DEFINITION_INVALID(new DefinitionError(lowered));
-    const refusal = dryRun ? undefined : await views.publish(projectId, made, { mustBeNew, source });
+    const refusal = dryRun ? undefined : await views.publish(projectId, made, options);
     if (refusal === "taken") throw catalogFaults.TOOLKIT_SLUG_TAKEN(slug);
     if (refusal === "outdated") throw catalogFaults.CHANGES_OUTDATED(slug, "digest");
     if (refusal !== undefined) throw quotaFaults[refusal.quota](refusal.quotaReached);
@@ -119,7 +124,8 @@ export function createCatalogService(options: CatalogServiceOptions): ServiceImp
       async rows({ filter: { projectId }, page: { after }, caller }) {
         const { toolkits, sources } = await viewFor(projectId, caller);
         const granted = [...toolkits.values()].filter(({ slug }) => isToolkitGranted(caller.binding, slug));
-        return itemsAfter(granted, after).map((toolkit) => toolkitMessage(toolkit, sources.get(toolkit.slug)));
+        const rows = itemsAfter(granted, after);
+        return Promise.all(rows.map((toolkit) => toolkitMessage(toolkit, sources.get(toolkit.slug))));
       },
       answer: (toolkits) => ({ toolkits: [...toolkits] }),
     }),
@@ -128,7 +134,7 @@ export function createCatalogService(options: CatalogServiceOptions): ServiceImp
       const toolkit = view.toolkits.get(request.slug);
       if (toolkit === undefined || !isToolkitGranted(requireProject(ctx).binding, request.slug))
         throw catalogFaults.TOOLKIT_NOT_FOUND("slug", request.slug, view);
-      return { toolkit: toolkitMessage(toolkit, view.sources.get(toolkit.slug)) };
+      return { toolkit: await toolkitMessage(toolkit, view.sources.get(toolkit.slug)) };
     },
     async listTools(request, ctx) {
       const { projectId, toolkitSlug, kind, view, pageSize, pageToken } = request;
@@ -156,7 +162,7 @@ export function createCatalogService(options: CatalogServiceOptions): ServiceImp
       const toolkit = await inTurn(projectId, () => parseDefinition(definitionJson, projectId));
       await publish(projectId, { toolkit, definitionJson }, { dryRun, mustBeNew: false, source: undefined });
       const toolSlugs = [...toolkit.actions, ...toolkit.triggers].map(({ slug }) => slug);
-      return { toolkit: toolkitMessage(toolkit, { kind: "file", changesWaiting: 0 }), toolSlugs };
+      return { toolkit: await toolkitMessage(toolkit, { kind: "file", changesWaiting: 0 }), toolSlugs };
     },
     async importToolkit(request, ctx) {
       const { projectId } = requireProject(ctx);
@@ -164,10 +170,11 @@ export function createCatalogService(options: CatalogServiceOptions): ServiceImp
       const asked = importSource(request);
       const made = await importer.convert(asked, projectId);
       const source = newSource(asked, made, { nowMs: clock.now(), mcpEveryMs });
-      await publish(projectId, made, { dryRun, mustBeNew: !replace, source: { kind: "put", source } });
-      const { toolkit, report } = made;
+      const { toolkit, report, client } = made;
+      await publish(projectId, made, { dryRun, mustBeNew: !replace, source: { kind: "put", source }, client });
+      const isRegistered = client !== undefined || (await isOauthRegistered(toolkit));
       return {
-        toolkit: toolkitMessage(toolkit, { kind: source.kind, changesWaiting: 0 }),
+        toolkit: toMessage(toolkit, isRegistered, { kind: source.kind, changesWaiting: 0 }),
         report: reportMessage(report),
         ...(dryRun && { tools: importedTools(toolkit) }),
       };
@@ -261,8 +268,8 @@ function importedTools({ actions }: Toolkit) {
 }
 
 /**
- * Converts a toolkit to its API message. `isOauthRegistered`: true if the deployment has an OAuth client for the toolkit. `source`: how a
- * private toolkit was published; undefined for other toolkits. `isLive`: true if calls reach the real app.
+ * Converts a toolkit to its API message. `isOauthRegistered`: true if there is an OAuth client for the toolkit. `source`: how a private
+ * toolkit was published; undefined for other toolkits. `isLive`: true if calls reach the real app.
  */
 function toToolkitMessage(
   toolkit: Toolkit,

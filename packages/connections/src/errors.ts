@@ -1,5 +1,5 @@
 import type { AccountVariable, Toolkit } from "@svc/catalog";
-import { call, defineFaults, field, formatValue, text } from "@svc/core";
+import { call, defineFaults, type FaultText, field, formatValue, text } from "@svc/core";
 
 /** Errors with which the service refuses calls about accounts, credentials and secrets. */
 export const connectionFaults = defineFaults({
@@ -88,8 +88,10 @@ export const connectionFaults = defineFaults({
   TOOLKIT_NOT_CONNECTABLE: {
     code: "failed_precondition",
     field: "scheme",
-    says: (slug: string, why: string) => `toolkit ${slug} cannot be connected with oauth2 on this deployment: ${why}`,
-    help: "Choose another scheme of the toolkit, or have the operator register it in the deployment file.",
+    says: (slug: string, why: string, _advice?: FaultText) =>
+      `toolkit ${slug} cannot be connected with oauth2 on this deployment: ${why}`,
+    help: (_slug: string, _why: string, advice?: FaultText) =>
+      advice ?? "Choose another scheme of the toolkit, or have the operator register it in the deployment file.",
   },
   CREDENTIAL_MISSING: {
     code: "invalid_argument",
@@ -174,6 +176,19 @@ export const connectionFaults = defineFaults({
     field: "toolkitSlug",
     says: (slug: string) => `the project holds no credential of its own for toolkit ${formatValue(slug)}`,
     help: text`${call("ListConnections")} shows those it holds: their scheme is client_credentials, their entity is empty.`,
+  },
+  /** The address is not that of an OAuth issuer which svc can use. `why`: the end of a sentence. */
+  ISSUER_UNUSABLE: {
+    code: "failed_precondition",
+    field: "issuer",
+    says: (why: string) => `the client cannot be stored: ${why}`,
+    help: text`Send in ${field("issuer")} the address that the issuer names in its own metadata, such as https://login.example.com.`,
+  },
+  TOOLKIT_CLIENT_NOT_FOUND: {
+    code: "not_found",
+    field: "toolkitSlug",
+    says: (slug: string) => `the project has no OAuth client for toolkit ${formatValue(slug)}`,
+    help: text`${call("PutToolkitClient")} stores one.`,
   },
   SECRET_NAME_INVALID: {
     code: "invalid_argument",

@@ -8,7 +8,7 @@ export {
   isDeploymentSecretName,
   isDeploymentSecretValue,
 } from "./deployment-secrets.ts";
-export { clientDocument, clientDocumentsPath, discoverOpenId } from "./mcp/discover.ts";
+export { clientDocument, clientDocumentsPath, createIssuerReader, discoverOpenId } from "./mcp/discover.ts";
 export { createMcpReader } from "./mcp/read-server.ts";
 export type { UpstreamRequest } from "./mcp/session.ts";
 export { createMcpTransport } from "./mcp/transport.ts";
@@ -22,7 +22,7 @@ export {
 } from "./oauth-flow.ts";
 export type { OauthAnswer } from "./oauth-page.ts";
 export type { RenewalObservation, RenewalObserver } from "./observer.ts";
-export type { ConnectionsOptions, OauthOptions, TestRead } from "./options.ts";
+export type { ConnectionsOptions, OauthOptions, TestRead, ToolkitOauthClient } from "./options.ts";
 export { createRefresher, type Refresher, type RefresherOptions } from "./refresher.ts";
 export type { RenewalOptions } from "./renewal.ts";
 export { createSecretVault, isSecretName, type SecretVault } from "./secrets.ts";
@@ -36,3 +36,4 @@ export { createSecretsService } from "./service/secrets.ts";
 export { createConnectionsService } from "./service.ts";
 export { requestToken } from "./token-endpoint.ts";
 export type { PartyFetch, TokenFetch } from "./token-fetch.ts";
+export { createToolkitClients } from "./toolkit-clients.ts";

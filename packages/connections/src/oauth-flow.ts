@@ -44,8 +44,6 @@ export type OauthPages = {
 /** Dependencies of the OAuth pages, which a person's browser visits when connecting an account. */
 export type OauthPagesOptions = Omit<ConnectionsOptions, "guard" | "isOauthRegistered">;
 
-type OauthScheme = Toolkit["auth"][number] & { readonly type: "oauth2" };
-
 type Context = OauthPagesOptions & { readonly states: StateSealer };
 
 /** Creates the OAuth pages. They return HTTP answers, and reject only if the database is unavailable. */
@@ -80,7 +78,7 @@ async function start(context: Context, url: URL): Promise<OauthAnswer> {
     return usedLink();
   const toolkit = await findToolkit(context.views, account);
   if (toolkit !== undefined && account.isSandbox !== isPlayed(toolkit, context.sandboxMode)) return badLink();
-  const client = toolkit && oauth.clientOf(toolkit);
+  const client = toolkit && (await oauth.clientOf(toolkit));
   const scheme = toolkit && schemeOf(toolkit, "oauth2");
   const credential = openCredential(sealer, account, account.credential);
   const address = URL.parse(client?.authorizeUrl ?? "");
@@ -93,7 +91,7 @@ async function start(context: Context, url: URL): Promise<OauthAnswer> {
   const parameters = {
     response_type: "code",
     client_id: client.clientId,
-    redirect_uri: callbackUrlOf(publicUrl(), issuerOf(client, scheme)),
+    redirect_uri: callbackUrlOf(publicUrl(), client.issuer),
     ...(scheme.defaultScopes.length === 0 ? {} : { scope: scheme.defaultScopes.join(" ") }),
     state: states.seal("callback", {
       ...state,
@@ -189,7 +187,7 @@ async function complete(
   const toolkit = await findToolkit(context.views, account);
   if (toolkit !== undefined && account.isSandbox !== isPlayed(toolkit, context.sandboxMode))
     return "the sandbox was turned on or off before consent was given";
-  const client = toolkit && oauth.clientOf(toolkit);
+  const client = toolkit && (await oauth.clientOf(toolkit));
   const scheme = toolkit && schemeOf(toolkit, "oauth2");
   const verifier = account.credential && openCredential(sealer, account, account.credential);
   if (
@@ -203,7 +201,7 @@ async function complete(
   }
   // RFC 9207: an answer of another issuer is refused, so that its code is never sent to this app's token endpoint.
   const issuer = parameters.get("iss");
-  const redirectUri = callbackUrlOf(publicUrl(), issuerOf(client, scheme));
+  const redirectUri = callbackUrlOf(publicUrl(), client.issuer);
   const isForeign = scheme.issuer !== undefined && issuer !== null && issuer !== scheme.issuer;
   // Not every issuer names itself. So each issuer of a project's own client also has a callback address of its own.
   if (isForeign || callbackOf(pathname) !== callbackOf(redirectUri))
@@ -264,11 +262,6 @@ export function issuerKeyOf(issuer: string): string {
 /** Returns the part of an address or a path from `callbackPath` on, which is the same behind a proxy that changes what precedes it. */
 function callbackOf(address: string): string {
   return address.slice(address.lastIndexOf(callbackPath));
-}
-
-/** Returns the issuer of a client that a private toolkit names itself; undefined for a client of the deployment. */
-function issuerOf(client: { readonly clientId: string }, scheme: OauthScheme): string | undefined {
-  return scheme.clientId === client.clientId ? scheme.issuer : undefined;
 }
 
 /** Returns the name of the cookie for a consent. Each consent has its own cookie, so that several consents can run in one browser. */

@@ -1,31 +1,47 @@
 import type { Action, CatalogViews, SandboxMode, Toolkit } from "@svc/catalog";
-import type { AddressGuard, Clock, ProjectPrincipal, Sealer } from "@svc/core";
+import type { AddressGuard, Clock, ProjectId, ProjectPrincipal, Sealer } from "@svc/core";
 import type { Database } from "@svc/db/connect";
 import type { ConnectedAccount } from "@svc/db/connections/account";
 import type { AppTransport } from "./app-transport.ts";
 import type { PartyFetch } from "./token-fetch.ts";
 
-/** OAuth clients of the deployment, and the function that sends requests to token endpoints. */
-export type OauthOptions = {
+/** The OAuth client for a toolkit's app, with the app's addresses. */
+export type ToolkitOauthClient = {
+  readonly clientId: string;
+  /** Secret of the client. Empty for a client without a secret. */
+  readonly clientSecret: string;
+  /** Place of the secret in a token request: the Authorization header or the form. Default: svc tries both. */
+  readonly secretPlace?: "basic" | "post" | null;
   /**
-   * Returns the OAuth client for a toolkit's app, with the app's addresses. Returns undefined if there is none. `clientSecret` is empty for
-   * the client that a private toolkit names.
+   * Issuer at which a project itself has the client. Its consents come back to a callback address of this issuer. Undefined for a client of
+   * the deployment.
    */
-  clientOf(toolkit: Toolkit):
-    | {
-        readonly clientId: string;
-        readonly clientSecret: string;
-        readonly authorizeUrl: string;
-        readonly tokenUrl: string;
-        /** Resource for which tokens are requested (RFC 8707). Default: none. */
-        readonly resource?: string | undefined;
-      }
-    | undefined;
+  readonly issuer?: string | undefined;
+  readonly authorizeUrl: string;
+  readonly tokenUrl: string;
+  /** Resource for which tokens are requested (RFC 8707). Default: none. */
+  readonly resource?: string | undefined;
+};
+
+/**
+ * Result of reading the metadata of an OAuth issuer: `found` with its token endpoint, or the reason why svc cannot use it, as the end of a
+ * sentence. `secretPlace`: the place in a token request in which the issuer wants a client's secret; null if it takes no secret there.
+ */
+export type IssuerReading =
+  | { readonly kind: "found"; readonly tokenUrl: string; readonly secretPlace: "basic" | "post" | null }
+  | { readonly kind: "unusable"; readonly message: string };
+
+/** The OAuth clients of toolkits, and the functions that send requests to issuers and their token endpoints. */
+export type OauthOptions = {
+  /** Returns the OAuth client for a toolkit's app. Resolves to undefined if there is none. */
+  clientOf(toolkit: Toolkit): Promise<ToolkitOauthClient | undefined>;
   /**
    * Sends a form to an app's token endpoint. In the sandbox, svc answers the request itself. Otherwise the request goes over the network,
    * and the address guard checks its address.
    */
   readonly fetch: PartyFetch;
+  /** Reads the metadata of an OAuth issuer for a project, over the network. The address guard checks each address. */
+  readonly readIssuer: (issuer: string, projectId: ProjectId) => Promise<IssuerReading>;
 };
 
 /** Dependencies of the package `connections`: everything that the code about connected accounts needs. */
@@ -40,10 +56,8 @@ export type ConnectionsOptions = {
    * part of such addresses, so each address is checked.
    */
   readonly guard: AddressGuard;
-  /**
-   * Returns true if the deployment has an OAuth client for the toolkit's app. It is called for each request, because the result may change.
-   */
-  readonly isOauthRegistered: (toolkit: Toolkit) => boolean;
+  /** True if there is an OAuth client for the toolkit's app. It is called for each request, because the result may change. */
+  readonly isOauthRegistered: (toolkit: Toolkit) => boolean | Promise<boolean>;
   readonly transport: AppTransport;
   /**
    * Returns this service's address (SVC_PUBLIC_URL), to which apps send the browser after a consent. It is a function, because the port may

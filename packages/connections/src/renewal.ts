@@ -266,7 +266,7 @@ async function askForToken(
   toolkit: Toolkit,
 ): Promise<TokenEndpointAnswer> {
   const scheme = schemeOf(toolkit, row.scheme);
-  const known = oauth.clientOf(toolkit);
+  const known = await oauth.clientOf(toolkit);
   let client: OauthClient | undefined = known;
   let request: TokenRequest | undefined;
   if (credential.scheme === "client_credentials" && scheme?.type === "client_credentials") {
@@ -285,7 +285,7 @@ async function askForToken(
 }
 
 function faultOf(client: OauthClient | undefined, { slug }: Toolkit): string | undefined {
-  if (client === undefined) return `this deployment holds no OAuth client of ${slug}`;
+  if (client === undefined) return `there is no OAuth client for ${slug}`;
   if (URL.canParse(client.tokenUrl)) return undefined;
   return `this deployment does not bind token_url of ${slug}`;
 }

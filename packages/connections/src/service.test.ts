@@ -394,7 +394,7 @@ test("a private toolkit that hides a shared one never meets its accounts", async
     authorizeUrl: "https://a.example/",
     tokenUrl: "https://a.example/",
   };
-  const oauth = { ...t.options.oauth, clientOf: () => registered };
+  const oauth = { ...t.options.oauth, clientOf: async () => registered };
   const sandbox = t.client(projectId, "approver", { sandboxMode: "force", isOauthRegistered: () => true, oauth });
   expect((await sandbox.initiateConnection({ ...key, apiKey: "", scheme: "oauth2" })).account?.state).toBe("pending");
 });

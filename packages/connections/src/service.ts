@@ -22,6 +22,7 @@ import { activateOrRefuse } from "./service/activate-or-refuse.ts";
 import { makeConnectLink } from "./service/connect-link.ts";
 import { initiate } from "./service/initiate.ts";
 import { checkSecret } from "./service/read-credential.ts";
+import { toolkitClientMethods } from "./service/toolkit-client.ts";
 import type { TestConnectionContext } from "./service/try-connection.ts";
 
 /**
@@ -34,6 +35,7 @@ export function createConnectionsService(options: TestConnectionContext): Servic
     createConnectLink: (request, ctx) => createConnectLink(options, request, ctx),
     ...accountMethods(options),
     ...projectCredentialMethods(options),
+    ...toolkitClientMethods(options),
   };
 }
 

@@ -1,6 +1,7 @@
 import { isObject, isReadableForm, LeastRecentlyUsed, readForeignText } from "@svc/core";
 import type { AuthorizationServer, ClientAuth, ResponseBodyError, TokenEndpointResponse } from "oauth4webapi";
 import { errorWords } from "./error-words.ts";
+import type { ToolkitOauthClient } from "./options.ts";
 import type { TokenFetch } from "./token-fetch.ts";
 
 /** Longest accepted lifetime of a token, in seconds: ten years. A longer value is ignored. */
@@ -84,16 +85,11 @@ export function scopesOf(value: unknown): string[] {
   return [...new Set(scopes)].slice(0, scopesMax);
 }
 
-/**
- * The OAuth client of a toolkit (the tools and webhooks of one app), or of a project. `clientSecret`: empty for a client without a secret.
- * `resource`: the resource for which tokens are requested (RFC 8707).
- */
-export type OauthClient = {
-  readonly clientId: string;
-  readonly clientSecret: string;
-  readonly tokenUrl: string;
-  readonly resource?: string | undefined;
-};
+/** The OAuth client of a toolkit (the tools and webhooks of one app), or of a project. */
+export type OauthClient = Pick<
+  ToolkitOauthClient,
+  "clientId" | "clientSecret" | "secretPlace" | "tokenUrl" | "resource"
+>;
 
 /**
  * Values of a request to an app's token endpoint. `code`: for tokens after a consent. `refresh`: for the renewal of a token. `client`: for
@@ -145,7 +141,7 @@ export async function requestToken(
 ): Promise<TokenEndpointAnswer> {
   if (client.clientSecret === "") return requestOnce(client, request, fetch, "none");
   const key = JSON.stringify([client.tokenUrl, client.clientId]);
-  const first = postClients.get(key) === true ? "post" : "basic";
+  const first = client.secretPlace ?? (postClients.get(key) === true ? "post" : "basic");
   const answer = await requestOnce(client, request, fetch, first);
   if (answer.kind !== "refused" || answer.error !== "invalid_client") return answer;
   // The first request failed because the server did not recognize the client. It has not used up the grant (the code or refresh token), so

@@ -6,17 +6,20 @@ import {
   type AppTransport,
   createAccountAccess,
   createAppTransport,
+  createIssuerReader,
   createMcpReader,
   createMcpTransport,
   createOauthPages,
   createRefresher,
   createSecretVault,
+  createToolkitClients,
   discoverOpenId,
   type NetworkTransport,
   type OauthOptions,
   type OauthPages,
   type Refresher,
   type TestRead,
+  type ToolkitOauthClient,
 } from "@svc/connections";
 import {
   type AddressGuard,
@@ -79,7 +82,7 @@ export type Apps = {
   readonly testRead: TestRead;
   /** The sandbox. Undefined if the node calls only real apps. */
   readonly sandbox: Sandbox | undefined;
-  readonly isOauthRegistered: (toolkit: Toolkit) => boolean;
+  readonly isOauthRegistered: (toolkit: Toolkit) => boolean | Promise<boolean>;
   /** Closes the connections to apps, and waits until the results of calls in progress are recorded. */
   close(): Promise<void>;
 };
@@ -120,17 +123,20 @@ export function createApps(options: AppsOptions): Apps {
   const transport: AppTransport = options.transport ?? {
     send: (request, call, limits) => (played(call.toolkit)?.transport ?? real).send(request, call, limits),
   };
+  const clients = createToolkitClients({ db, sealer, clock });
   const isRegistered = (toolkit: Toolkit) =>
     isPlayed(toolkit, sandboxMode) ||
-    ownClient(toolkit) !== undefined ||
-    isOauthRegistered(toolkit, deployment, variable);
+    isOauthRegistered(toolkit, deployment, variable) ||
+    namedClient(toolkit) !== undefined ||
+    clients.has(toolkit);
   const oauth: OauthOptions = {
-    clientOf(toolkit) {
+    async clientOf(toolkit) {
       const answering = played(toolkit);
       if (answering !== undefined) return sandboxClient(toolkit, answering, options);
-      return ownClient(toolkit) ?? deployedClient(toolkit, options);
+      return deployedClient(toolkit, options) ?? (await clients.find(toolkit)) ?? namedClient(toolkit);
     },
     fetch: (url, init, party) => (played(party.toolkit)?.oauth.fetch ?? network.fetch)(url, init, party),
+    readIssuer: createIssuerReader({ network }),
   };
   const parts = {
     ...{ views, db, clock, sealer, filters, oauth, transport, sandboxMode },
@@ -233,18 +239,18 @@ function sandboxClient(toolkit: Toolkit, { oauth }: Sandbox, { publicUrl }: Apps
 }
 
 /** Returns the OAuth client that the definition of a private toolkit names, which has no secret. Returns undefined if it names none. */
-function ownClient(toolkit: Toolkit): ReturnType<OauthOptions["clientOf"]> {
+function namedClient(toolkit: Toolkit): ToolkitOauthClient | undefined {
   const scheme = toolkit.auth.find(({ type }) => type === "oauth2");
   if (toolkit.ownerProjectId === "" || scheme?.type !== "oauth2" || scheme.clientId === undefined) return undefined;
-  const { authorizeUrl, tokenUrl, clientId, resource } = scheme;
-  return { clientId, clientSecret: "", authorizeUrl, tokenUrl, resource };
+  const { authorizeUrl, tokenUrl, clientId, issuer, resource } = scheme;
+  return { clientId, clientSecret: "", issuer, authorizeUrl, tokenUrl, resource };
 }
 
 /**
  * Returns the deployment's OAuth client of an app. Returns undefined for private toolkits (apps that a project defined for itself), and if
  * an address of the app is not configured.
  */
-function deployedClient(toolkit: Toolkit, { deployment, variable }: AppsOptions): ReturnType<OauthOptions["clientOf"]> {
+function deployedClient(toolkit: Toolkit, { deployment, variable }: AppsOptions): ToolkitOauthClient | undefined {
   const names = deployment?.toolkits.get(toolkit.slug)?.oauth;
   const scheme = toolkit.auth.find(({ type }) => type === "oauth2");
   if (names === undefined || scheme?.type !== "oauth2") return undefined;

@@ -1954,7 +1954,8 @@ export const CatalogService: GenService<{
    * - unavailable SOURCE_UNREACHABLE: the source could not be read at its address.
    * - failed_precondition UPSTREAM_NOT_MCP: there is no MCP server with Streamable HTTP at `mcp.url`.
    * - failed_precondition UPSTREAM_NEEDS_CLIENT: the MCP server wants a credential, `mcp.header` is empty, and svc can get
-   *   no OAuth client for the server.
+   *   no OAuth client for the server. The message says which client to register where. Store it with PutToolkitClient,
+   *   and import again.
    * - invalid_argument OPENAPI_UNREADABLE: the text is not an OpenAPI document.
    * - invalid_argument OPENAPI_NOTHING_SELECTED: no operation of the document becomes a tool.
    * - invalid_argument BASE_URL_NEEDED: the document has no https address for calls, and the request names none.

@@ -13,7 +13,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file svc/v1/connections.proto.
  */
 export const file_svc_v1_connections: GenFile = /*@__PURE__*/
-  fileDesc("ChhzdmMvdjEvY29ubmVjdGlvbnMucHJvdG8SBnN2Yy52MSKcBAoQQ29ubmVjdGVkQWNjb3VudBIKCgJpZBgBIAEoCRIUCgx0b29sa2l0X3NsdWcYAiABKAkSIAoYdG9vbGtpdF9vd25lcl9wcm9qZWN0X2lkGAMgASgJEhEKCWVudGl0eV9pZBgEIAEoCRIOCgZzY2hlbWUYBSABKAkSDQoFc3RhdGUYBiABKAkSSQoRYWNjb3VudF92YXJpYWJsZXMYByADKAsyLi5zdmMudjEuQ29ubmVjdGVkQWNjb3VudC5BY2NvdW50VmFyaWFibGVzRW50cnkSFgoOZ3JhbnRlZF9zY29wZXMYCCADKAkSEgoKcmVmZXJlbmNlcxgJIAMoCRISCgpsYXN0X2Vycm9yGAogASgJEi4KCmNyZWF0ZWRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmV4cGlyZXNfYXQYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB3NhbmRib3gYDiABKAgSLQoOY3JlZGVudGlhbF90cnkYDyABKAsyFS5zdmMudjEuQ3JlZGVudGlhbFRyeRo3ChVBY2NvdW50VmFyaWFibGVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJICg1DcmVkZW50aWFsVHJ5Eg8KB291dGNvbWUYASABKAkSJgoCYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIjoKD0Jhc2ljQ3JlZGVudGlhbBIQCgh1c2VybmFtZRgBIAEoCRIVCghwYXNzd29yZBgCIAEoCUIDgAEBIrUCChlJbml0aWF0ZUNvbm5lY3Rpb25SZXF1ZXN0EhQKDHRvb2xraXRfc2x1ZxgBIAEoCRIRCgllbnRpdHlfaWQYAiABKAkSDgoGc2NoZW1lGAMgASgJElIKEWFjY291bnRfdmFyaWFibGVzGAQgAygLMjcuc3ZjLnYxLkluaXRpYXRlQ29ubmVjdGlvblJlcXVlc3QuQWNjb3VudFZhcmlhYmxlc0VudHJ5EhQKB2FwaV9rZXkYBSABKAlCA4ABARImCgViYXNpYxgGIAEoCzIXLnN2Yy52MS5CYXNpY0NyZWRlbnRpYWwSFAoMcmVkaXJlY3RfdXJsGAcgASgJGjcKFUFjY291bnRWYXJpYWJsZXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIngKGkluaXRpYXRlQ29ubmVjdGlvblJlc3BvbnNlEikKB2FjY291bnQYASABKAsyGC5zdmMudjEuQ29ubmVjdGVkQWNjb3VudBIVCg1hdXRob3JpemVfdXJsGAIgASgJEhgKEGNyZWRlbnRpYWxfdHJpZWQYAyABKAgimQEKGENyZWF0ZUNvbm5lY3RMaW5rUmVxdWVzdBIUCgx0b29sa2l0X3NsdWcYASABKAkSEQoJZW50aXR5X2lkGAIgASgJEg4KBnNjaGVtZRgDIAEoCRIUCgxyZWRpcmVjdF91cmwYBCABKAkSLgoKZXhwaXJlc19hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiWAoZQ3JlYXRlQ29ubmVjdExpbmtSZXNwb25zZRILCgN1cmwYASABKAkSLgoKZXhwaXJlc19hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiIgoUR2V0Q29ubmVjdGlvblJlcXVlc3QSCgoCaWQYASABKAkiQgoVR2V0Q29ubmVjdGlvblJlc3BvbnNlEikKB2FjY291bnQYASABKAsyGC5zdmMudjEuQ29ubmVjdGVkQWNjb3VudCJ3ChZMaXN0Q29ubmVjdGlvbnNSZXF1ZXN0EhQKDHRvb2xraXRfc2x1ZxgBIAEoCRIRCgllbnRpdHlfaWQYAiABKAkSDQoFc3RhdGUYAyABKAkSEQoJcGFnZV9zaXplGAQgASgFEhIKCnBhZ2VfdG9rZW4YBSABKAkicgoXTGlzdENvbm5lY3Rpb25zUmVzcG9uc2USKgoIYWNjb3VudHMYASADKAsyGC5zdmMudjEuQ29ubmVjdGVkQWNjb3VudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEgoKbGltaXRlZF90bxgDIAEoCSIjChVUZXN0Q29ubmVjdGlvblJlcXVlc3QSCgoCaWQYASABKAki0QEKFlRlc3RDb25uZWN0aW9uUmVzcG9uc2USDwoHb3V0Y29tZRgBIAEoCRIPCgdtZXNzYWdlGAIgASgJEhEKCXRvb2xfc2x1ZxgDIAEoCRIXCg9wcm92aWRlcl9zdGF0dXMYBCABKAUSLQoJdGVzdGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgdjYWxsX2lkGAYgASgJEikKB2FjY291bnQYByABKAsyGC5zdmMudjEuQ29ubmVjdGVkQWNjb3VudCIlChdEZWxldGVDb25uZWN0aW9uUmVxdWVzdBIKCgJpZBgBIAEoCSIaChhEZWxldGVDb25uZWN0aW9uUmVzcG9uc2UiPQobU2V0QWNjb3VudFJlZmVyZW5jZXNSZXF1ZXN0EgoKAmlkGAEgASgJEhIKCnJlZmVyZW5jZXMYAiADKAkiSQocU2V0QWNjb3VudFJlZmVyZW5jZXNSZXNwb25zZRIpCgdhY2NvdW50GAEgASgLMhguc3ZjLnYxLkNvbm5lY3RlZEFjY291bnQi8QEKG1NldFByb2plY3RDcmVkZW50aWFsUmVxdWVzdBIUCgx0b29sa2l0X3NsdWcYASABKAkSEQoJY2xpZW50X2lkGAIgASgJEhoKDWNsaWVudF9zZWNyZXQYAyABKAlCA4ABARJUChFhY2NvdW50X3ZhcmlhYmxlcxgEIAMoCzI5LnN2Yy52MS5TZXRQcm9qZWN0Q3JlZGVudGlhbFJlcXVlc3QuQWNjb3VudFZhcmlhYmxlc0VudHJ5GjcKFUFjY291bnRWYXJpYWJsZXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIkkKHFNldFByb2plY3RDcmVkZW50aWFsUmVzcG9uc2USKQoHYWNjb3VudBgBIAEoCzIYLnN2Yy52MS5Db25uZWN0ZWRBY2NvdW50IjYKHkRlbGV0ZVByb2plY3RDcmVkZW50aWFsUmVxdWVzdBIUCgx0b29sa2l0X3NsdWcYASABKAkiIQofRGVsZXRlUHJvamVjdENyZWRlbnRpYWxSZXNwb25zZTKyCAoSQ29ubmVjdGlvbnNTZXJ2aWNlEoQBChJJbml0aWF0ZUNvbm5lY3Rpb24SIS5zdmMudjEuSW5pdGlhdGVDb25uZWN0aW9uUmVxdWVzdBoiLnN2Yy52MS5Jbml0aWF0ZUNvbm5lY3Rpb25SZXNwb25zZSInqLsYAbC7GAG4uxgCyrsYCmFjY291bnQuaWTSuxgJZW50aXR5X2lkEoMBChFDcmVhdGVDb25uZWN0TGluaxIgLnN2Yy52MS5DcmVhdGVDb25uZWN0TGlua1JlcXVlc3QaIS5zdmMudjEuQ3JlYXRlQ29ubmVjdExpbmtSZXNwb25zZSIpqLsYAbC7GAG4uxgCwrsYDHRvb2xraXRfc2x1Z9K7GAllbnRpdHlfaWQSWgoNR2V0Q29ubmVjdGlvbhIcLnN2Yy52MS5HZXRDb25uZWN0aW9uUmVxdWVzdBodLnN2Yy52MS5HZXRDb25uZWN0aW9uUmVzcG9uc2UiDKi7GAGwuxgBuLsYARJmCg9MaXN0Q29ubmVjdGlvbnMSHi5zdmMudjEuTGlzdENvbm5lY3Rpb25zUmVxdWVzdBofLnN2Yy52MS5MaXN0Q29ubmVjdGlvbnNSZXNwb25zZSISqLsYAbC7GAG4uxgB2rsYAgEDEl0KDlRlc3RDb25uZWN0aW9uEh0uc3ZjLnYxLlRlc3RDb25uZWN0aW9uUmVxdWVzdBoeLnN2Yy52MS5UZXN0Q29ubmVjdGlvblJlc3BvbnNlIgyouxgBsLsYAbi7GAESaQoQRGVsZXRlQ29ubmVjdGlvbhIfLnN2Yy52MS5EZWxldGVDb25uZWN0aW9uUmVxdWVzdBogLnN2Yy52MS5EZWxldGVDb25uZWN0aW9uUmVzcG9uc2UiEqi7GAGwuxgBuLsYAsK7GAJpZBJ1ChRTZXRBY2NvdW50UmVmZXJlbmNlcxIjLnN2Yy52MS5TZXRBY2NvdW50UmVmZXJlbmNlc1JlcXVlc3QaJC5zdmMudjEuU2V0QWNjb3VudFJlZmVyZW5jZXNSZXNwb25zZSISqLsYArC7GAK4uxgCwrsYAmlkEn8KFFNldFByb2plY3RDcmVkZW50aWFsEiMuc3ZjLnYxLlNldFByb2plY3RDcmVkZW50aWFsUmVxdWVzdBokLnN2Yy52MS5TZXRQcm9qZWN0Q3JlZGVudGlhbFJlc3BvbnNlIhyouxgCsLsYAri7GALCuxgMdG9vbGtpdF9zbHVnEogBChdEZWxldGVQcm9qZWN0Q3JlZGVudGlhbBImLnN2Yy52MS5EZWxldGVQcm9qZWN0Q3JlZGVudGlhbFJlcXVlc3QaJy5zdmMudjEuRGVsZXRlUHJvamVjdENyZWRlbnRpYWxSZXNwb25zZSIcqLsYArC7GAK4uxgCwrsYDHRvb2xraXRfc2x1Z2IGcHJvdG8z", [file_google_protobuf_timestamp, file_svc_v1_options]);
+  fileDesc("ChhzdmMvdjEvY29ubmVjdGlvbnMucHJvdG8SBnN2Yy52MSKcBAoQQ29ubmVjdGVkQWNjb3VudBIKCgJpZBgBIAEoCRIUCgx0b29sa2l0X3NsdWcYAiABKAkSIAoYdG9vbGtpdF9vd25lcl9wcm9qZWN0X2lkGAMgASgJEhEKCWVudGl0eV9pZBgEIAEoCRIOCgZzY2hlbWUYBSABKAkSDQoFc3RhdGUYBiABKAkSSQoRYWNjb3VudF92YXJpYWJsZXMYByADKAsyLi5zdmMudjEuQ29ubmVjdGVkQWNjb3VudC5BY2NvdW50VmFyaWFibGVzRW50cnkSFgoOZ3JhbnRlZF9zY29wZXMYCCADKAkSEgoKcmVmZXJlbmNlcxgJIAMoCRISCgpsYXN0X2Vycm9yGAogASgJEi4KCmNyZWF0ZWRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnVwZGF0ZWRfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmV4cGlyZXNfYXQYDSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB3NhbmRib3gYDiABKAgSLQoOY3JlZGVudGlhbF90cnkYDyABKAsyFS5zdmMudjEuQ3JlZGVudGlhbFRyeRo3ChVBY2NvdW50VmFyaWFibGVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJICg1DcmVkZW50aWFsVHJ5Eg8KB291dGNvbWUYASABKAkSJgoCYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIjoKD0Jhc2ljQ3JlZGVudGlhbBIQCgh1c2VybmFtZRgBIAEoCRIVCghwYXNzd29yZBgCIAEoCUIDgAEBIrUCChlJbml0aWF0ZUNvbm5lY3Rpb25SZXF1ZXN0EhQKDHRvb2xraXRfc2x1ZxgBIAEoCRIRCgllbnRpdHlfaWQYAiABKAkSDgoGc2NoZW1lGAMgASgJElIKEWFjY291bnRfdmFyaWFibGVzGAQgAygLMjcuc3ZjLnYxLkluaXRpYXRlQ29ubmVjdGlvblJlcXVlc3QuQWNjb3VudFZhcmlhYmxlc0VudHJ5EhQKB2FwaV9rZXkYBSABKAlCA4ABARImCgViYXNpYxgGIAEoCzIXLnN2Yy52MS5CYXNpY0NyZWRlbnRpYWwSFAoMcmVkaXJlY3RfdXJsGAcgASgJGjcKFUFjY291bnRWYXJpYWJsZXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIngKGkluaXRpYXRlQ29ubmVjdGlvblJlc3BvbnNlEikKB2FjY291bnQYASABKAsyGC5zdmMudjEuQ29ubmVjdGVkQWNjb3VudBIVCg1hdXRob3JpemVfdXJsGAIgASgJEhgKEGNyZWRlbnRpYWxfdHJpZWQYAyABKAgimQEKGENyZWF0ZUNvbm5lY3RMaW5rUmVxdWVzdBIUCgx0b29sa2l0X3NsdWcYASABKAkSEQoJZW50aXR5X2lkGAIgASgJEg4KBnNjaGVtZRgDIAEoCRIUCgxyZWRpcmVjdF91cmwYBCABKAkSLgoKZXhwaXJlc19hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiWAoZQ3JlYXRlQ29ubmVjdExpbmtSZXNwb25zZRILCgN1cmwYASABKAkSLgoKZXhwaXJlc19hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiIgoUR2V0Q29ubmVjdGlvblJlcXVlc3QSCgoCaWQYASABKAkiQgoVR2V0Q29ubmVjdGlvblJlc3BvbnNlEikKB2FjY291bnQYASABKAsyGC5zdmMudjEuQ29ubmVjdGVkQWNjb3VudCJ3ChZMaXN0Q29ubmVjdGlvbnNSZXF1ZXN0EhQKDHRvb2xraXRfc2x1ZxgBIAEoCRIRCgllbnRpdHlfaWQYAiABKAkSDQoFc3RhdGUYAyABKAkSEQoJcGFnZV9zaXplGAQgASgFEhIKCnBhZ2VfdG9rZW4YBSABKAkicgoXTGlzdENvbm5lY3Rpb25zUmVzcG9uc2USKgoIYWNjb3VudHMYASADKAsyGC5zdmMudjEuQ29ubmVjdGVkQWNjb3VudBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkSEgoKbGltaXRlZF90bxgDIAEoCSIjChVUZXN0Q29ubmVjdGlvblJlcXVlc3QSCgoCaWQYASABKAki0QEKFlRlc3RDb25uZWN0aW9uUmVzcG9uc2USDwoHb3V0Y29tZRgBIAEoCRIPCgdtZXNzYWdlGAIgASgJEhEKCXRvb2xfc2x1ZxgDIAEoCRIXCg9wcm92aWRlcl9zdGF0dXMYBCABKAUSLQoJdGVzdGVkX2F0GAUgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgdjYWxsX2lkGAYgASgJEikKB2FjY291bnQYByABKAsyGC5zdmMudjEuQ29ubmVjdGVkQWNjb3VudCIlChdEZWxldGVDb25uZWN0aW9uUmVxdWVzdBIKCgJpZBgBIAEoCSIaChhEZWxldGVDb25uZWN0aW9uUmVzcG9uc2UiPQobU2V0QWNjb3VudFJlZmVyZW5jZXNSZXF1ZXN0EgoKAmlkGAEgASgJEhIKCnJlZmVyZW5jZXMYAiADKAkiSQocU2V0QWNjb3VudFJlZmVyZW5jZXNSZXNwb25zZRIpCgdhY2NvdW50GAEgASgLMhguc3ZjLnYxLkNvbm5lY3RlZEFjY291bnQi8QEKG1NldFByb2plY3RDcmVkZW50aWFsUmVxdWVzdBIUCgx0b29sa2l0X3NsdWcYASABKAkSEQoJY2xpZW50X2lkGAIgASgJEhoKDWNsaWVudF9zZWNyZXQYAyABKAlCA4ABARJUChFhY2NvdW50X3ZhcmlhYmxlcxgEIAMoCzI5LnN2Yy52MS5TZXRQcm9qZWN0Q3JlZGVudGlhbFJlcXVlc3QuQWNjb3VudFZhcmlhYmxlc0VudHJ5GjcKFUFjY291bnRWYXJpYWJsZXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIkkKHFNldFByb2plY3RDcmVkZW50aWFsUmVzcG9uc2USKQoHYWNjb3VudBgBIAEoCzIYLnN2Yy52MS5Db25uZWN0ZWRBY2NvdW50IjYKHkRlbGV0ZVByb2plY3RDcmVkZW50aWFsUmVxdWVzdBIUCgx0b29sa2l0X3NsdWcYASABKAkiIQofRGVsZXRlUHJvamVjdENyZWRlbnRpYWxSZXNwb25zZSKiAQoNVG9vbGtpdENsaWVudBIUCgx0b29sa2l0X3NsdWcYASABKAkSDgoGaXNzdWVyGAIgASgJEhEKCWNsaWVudF9pZBgDIAEoCRISCgpoYXNfc2VjcmV0GAQgASgIEhQKDHJlZ2lzdHJhdGlvbhgFIAEoCRIuCgp1cGRhdGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJ/ChdQdXRUb29sa2l0Q2xpZW50UmVxdWVzdBIUCgx0b29sa2l0X3NsdWcYASABKAkSEQoJY2xpZW50X2lkGAIgASgJEhoKDWNsaWVudF9zZWNyZXQYAyABKAlCA4ABARIOCgZpc3N1ZXIYBCABKAkSDwoHZHJ5X3J1bhgFIAEoCCJXChhQdXRUb29sa2l0Q2xpZW50UmVzcG9uc2USJQoGY2xpZW50GAEgASgLMhUuc3ZjLnYxLlRvb2xraXRDbGllbnQSFAoMcmVkaXJlY3RfdXJsGAIgASgJIjIKGkRlbGV0ZVRvb2xraXRDbGllbnRSZXF1ZXN0EhQKDHRvb2xraXRfc2x1ZxgBIAEoCSIdChtEZWxldGVUb29sa2l0Q2xpZW50UmVzcG9uc2UypQoKEkNvbm5lY3Rpb25zU2VydmljZRKEAQoSSW5pdGlhdGVDb25uZWN0aW9uEiEuc3ZjLnYxLkluaXRpYXRlQ29ubmVjdGlvblJlcXVlc3QaIi5zdmMudjEuSW5pdGlhdGVDb25uZWN0aW9uUmVzcG9uc2UiJ6i7GAGwuxgBuLsYAsq7GAphY2NvdW50Lmlk0rsYCWVudGl0eV9pZBKDAQoRQ3JlYXRlQ29ubmVjdExpbmsSIC5zdmMudjEuQ3JlYXRlQ29ubmVjdExpbmtSZXF1ZXN0GiEuc3ZjLnYxLkNyZWF0ZUNvbm5lY3RMaW5rUmVzcG9uc2UiKai7GAGwuxgBuLsYAsK7GAx0b29sa2l0X3NsdWfSuxgJZW50aXR5X2lkEloKDUdldENvbm5lY3Rpb24SHC5zdmMudjEuR2V0Q29ubmVjdGlvblJlcXVlc3QaHS5zdmMudjEuR2V0Q29ubmVjdGlvblJlc3BvbnNlIgyouxgBsLsYAbi7GAESZgoPTGlzdENvbm5lY3Rpb25zEh4uc3ZjLnYxLkxpc3RDb25uZWN0aW9uc1JlcXVlc3QaHy5zdmMudjEuTGlzdENvbm5lY3Rpb25zUmVzcG9uc2UiEqi7GAGwuxgBuLsYAdq7GAIBAxJdCg5UZXN0Q29ubmVjdGlvbhIdLnN2Yy52MS5UZXN0Q29ubmVjdGlvblJlcXVlc3QaHi5zdmMudjEuVGVzdENvbm5lY3Rpb25SZXNwb25zZSIMqLsYAbC7GAG4uxgBEmkKEERlbGV0ZUNvbm5lY3Rpb24SHy5zdmMudjEuRGVsZXRlQ29ubmVjdGlvblJlcXVlc3QaIC5zdmMudjEuRGVsZXRlQ29ubmVjdGlvblJlc3BvbnNlIhKouxgBsLsYAbi7GALCuxgCaWQSdQoUU2V0QWNjb3VudFJlZmVyZW5jZXMSIy5zdmMudjEuU2V0QWNjb3VudFJlZmVyZW5jZXNSZXF1ZXN0GiQuc3ZjLnYxLlNldEFjY291bnRSZWZlcmVuY2VzUmVzcG9uc2UiEqi7GAKwuxgCuLsYAsK7GAJpZBJ/ChRTZXRQcm9qZWN0Q3JlZGVudGlhbBIjLnN2Yy52MS5TZXRQcm9qZWN0Q3JlZGVudGlhbFJlcXVlc3QaJC5zdmMudjEuU2V0UHJvamVjdENyZWRlbnRpYWxSZXNwb25zZSIcqLsYArC7GAK4uxgCwrsYDHRvb2xraXRfc2x1ZxKIAQoXRGVsZXRlUHJvamVjdENyZWRlbnRpYWwSJi5zdmMudjEuRGVsZXRlUHJvamVjdENyZWRlbnRpYWxSZXF1ZXN0Gicuc3ZjLnYxLkRlbGV0ZVByb2plY3RDcmVkZW50aWFsUmVzcG9uc2UiHKi7GAKwuxgCuLsYAsK7GAx0b29sa2l0X3NsdWcScwoQUHV0VG9vbGtpdENsaWVudBIfLnN2Yy52MS5QdXRUb29sa2l0Q2xpZW50UmVxdWVzdBogLnN2Yy52MS5QdXRUb29sa2l0Q2xpZW50UmVzcG9uc2UiHKi7GAKwuxgCuLsYAsK7GAx0b29sa2l0X3NsdWcSfAoTRGVsZXRlVG9vbGtpdENsaWVudBIiLnN2Yy52MS5EZWxldGVUb29sa2l0Q2xpZW50UmVxdWVzdBojLnN2Yy52MS5EZWxldGVUb29sa2l0Q2xpZW50UmVzcG9uc2UiHKi7GAKwuxgCuLsYAsK7GAx0b29sa2l0X3NsdWdiBnByb3RvMw", [file_google_protobuf_timestamp, file_svc_v1_options]);
 
 /**
  * An account of an entity (customer or user) in an external app.
@@ -780,6 +780,181 @@ export const DeleteProjectCredentialResponseSchema: GenMessage<DeleteProjectCred
   messageDesc(file_svc_v1_connections, 20);
 
 /**
+ * The OAuth client that a project has at the issuer of a private toolkit (an app that the project defined).
+ *
+ * @generated from message svc.v1.ToolkitClient
+ */
+export type ToolkitClient = Message<"svc.v1.ToolkitClient"> & {
+  /**
+   * Slug of the private toolkit.
+   *
+   * @generated from field: string toolkit_slug = 1;
+   */
+  toolkitSlug: string;
+
+  /**
+   * Issuer at which the client is registered. If the toolkit names no issuer, the address of its token endpoint.
+   *
+   * @generated from field: string issuer = 2;
+   */
+  issuer: string;
+
+  /**
+   * Client id that the issuer gave the project.
+   *
+   * @generated from field: string client_id = 3;
+   */
+  clientId: string;
+
+  /**
+   * True if svc has a client secret. Its value is never returned.
+   *
+   * @generated from field: bool has_secret = 4;
+   */
+  hasSecret: boolean;
+
+  /**
+   * How the project got the client:
+   * - `manual`: an approver registered it at the issuer.
+   * - `document`: the issuer reads it from a document that svc publishes.
+   * - `dynamic`: svc registered it at the issuer.
+   *
+   * @generated from field: string registration = 5;
+   */
+  registration: string;
+
+  /**
+   * Time of the last change. Unset with `dryRun`.
+   *
+   * @generated from field: google.protobuf.Timestamp updated_at = 6;
+   */
+  updatedAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message svc.v1.ToolkitClient.
+ * Use `create(ToolkitClientSchema)` to create a new message.
+ */
+export const ToolkitClientSchema: GenMessage<ToolkitClient> = /*@__PURE__*/
+  messageDesc(file_svc_v1_connections, 21);
+
+/**
+ * Request of PutToolkitClient.
+ *
+ * @generated from message svc.v1.PutToolkitClientRequest
+ */
+export type PutToolkitClientRequest = Message<"svc.v1.PutToolkitClientRequest"> & {
+  /**
+   * Slug of the private toolkit.
+   *
+   * @generated from field: string toolkit_slug = 1;
+   */
+  toolkitSlug: string;
+
+  /**
+   * Client id that the issuer gave the project, up to 2,000 characters. May be empty with `dryRun`.
+   *
+   * @generated from field: string client_id = 2;
+   */
+  clientId: string;
+
+  /**
+   * Client secret that the issuer gave the project. Empty for a client without a secret. svc encrypts it immediately and
+   * never returns it.
+   *
+   * @generated from field: string client_secret = 3;
+   */
+  clientSecret: string;
+
+  /**
+   * Issuer at which the client is registered, such as `https://login.example.com`. If empty, the issuer that the
+   * toolkit's definition names.
+   *
+   * @generated from field: string issuer = 4;
+   */
+  issuer: string;
+
+  /**
+   * True to only check the request, and to learn `redirectUrl`.
+   *
+   * @generated from field: bool dry_run = 5;
+   */
+  dryRun: boolean;
+};
+
+/**
+ * Describes the message svc.v1.PutToolkitClientRequest.
+ * Use `create(PutToolkitClientRequestSchema)` to create a new message.
+ */
+export const PutToolkitClientRequestSchema: GenMessage<PutToolkitClientRequest> = /*@__PURE__*/
+  messageDesc(file_svc_v1_connections, 22);
+
+/**
+ * Response of PutToolkitClient.
+ *
+ * @generated from message svc.v1.PutToolkitClientResponse
+ */
+export type PutToolkitClientResponse = Message<"svc.v1.PutToolkitClientResponse"> & {
+  /**
+   * The client, without its secret.
+   *
+   * @generated from field: svc.v1.ToolkitClient client = 1;
+   */
+  client?: ToolkitClient | undefined;
+
+  /**
+   * Address to register at the issuer as the client's redirect address. The issuer sends browsers there after the
+   * consent.
+   *
+   * @generated from field: string redirect_url = 2;
+   */
+  redirectUrl: string;
+};
+
+/**
+ * Describes the message svc.v1.PutToolkitClientResponse.
+ * Use `create(PutToolkitClientResponseSchema)` to create a new message.
+ */
+export const PutToolkitClientResponseSchema: GenMessage<PutToolkitClientResponse> = /*@__PURE__*/
+  messageDesc(file_svc_v1_connections, 23);
+
+/**
+ * Request of DeleteToolkitClient.
+ *
+ * @generated from message svc.v1.DeleteToolkitClientRequest
+ */
+export type DeleteToolkitClientRequest = Message<"svc.v1.DeleteToolkitClientRequest"> & {
+  /**
+   * Slug of the private toolkit.
+   *
+   * @generated from field: string toolkit_slug = 1;
+   */
+  toolkitSlug: string;
+};
+
+/**
+ * Describes the message svc.v1.DeleteToolkitClientRequest.
+ * Use `create(DeleteToolkitClientRequestSchema)` to create a new message.
+ */
+export const DeleteToolkitClientRequestSchema: GenMessage<DeleteToolkitClientRequest> = /*@__PURE__*/
+  messageDesc(file_svc_v1_connections, 24);
+
+/**
+ * Response of DeleteToolkitClient.
+ *
+ * @generated from message svc.v1.DeleteToolkitClientResponse
+ */
+export type DeleteToolkitClientResponse = Message<"svc.v1.DeleteToolkitClientResponse"> & {
+};
+
+/**
+ * Describes the message svc.v1.DeleteToolkitClientResponse.
+ * Use `create(DeleteToolkitClientResponseSchema)` to create a new message.
+ */
+export const DeleteToolkitClientResponseSchema: GenMessage<DeleteToolkitClientResponse> = /*@__PURE__*/
+  messageDesc(file_svc_v1_connections, 25);
+
+/**
  * Manages connected accounts: the credentials with which tools call apps. svc encrypts credentials in a vault, and no
  * call returns one. Each account belongs to an entity, such as a user of the caller's product. The caller chooses the
  * entity's id, any string.
@@ -979,6 +1154,45 @@ export const ConnectionsService: GenService<{
     methodKind: "unary";
     input: typeof DeleteProjectCredentialRequestSchema;
     output: typeof DeleteProjectCredentialResponseSchema;
+  },
+  /**
+   * Stores the OAuth client that the project has registered at the issuer of a private toolkit, and replaces an earlier
+   * one. It has priority over the clients that svc gets by itself. svc encrypts the secret, sends it only to the
+   * issuer's token endpoint, and never returns it. If the toolkit does not exist yet, name the `issuer`; an import of
+   * the toolkit then uses the client. With `dryRun`, svc stores nothing and returns the address to register. Requires
+   * ROLE_APPROVER.
+   *
+   * Errors:
+   * - not_found PRIVATE_TOOLKIT_NOT_FOUND: the project has no private toolkit `toolkitSlug`, and `issuer` is empty or
+   *   `toolkitSlug` is not the slug of a toolkit.
+   * - invalid_argument SCHEME_NOT_DECLARED: the toolkit does not declare `oauth2`, and `issuer` is empty.
+   * - invalid_argument CREDENTIAL_MISSING: `clientId` is empty, without `dryRun`.
+   * - invalid_argument CREDENTIAL_INVALID: `clientId` is longer than 2,000 characters, `clientSecret` is longer than
+   *   8,192, or one of them has control characters.
+   * - failed_precondition ISSUER_UNUSABLE: `issuer` is not the address of an OAuth issuer that svc can use. The message
+   *   has the reason.
+   * - resource_exhausted QUOTA_PRIVATE_TOOLKITS: the project has as many clients as it may have private toolkits.
+   *
+   * @generated from rpc svc.v1.ConnectionsService.PutToolkitClient
+   */
+  putToolkitClient: {
+    methodKind: "unary";
+    input: typeof PutToolkitClientRequestSchema;
+    output: typeof PutToolkitClientResponseSchema;
+  },
+  /**
+   * Deletes the project's OAuth client for a private toolkit: one of PutToolkitClient, or one that svc got by itself.
+   * Accounts keep their tokens, but svc can no longer renew them. Requires ROLE_APPROVER.
+   *
+   * Errors:
+   * - not_found TOOLKIT_CLIENT_NOT_FOUND: the project has no OAuth client for `toolkitSlug`.
+   *
+   * @generated from rpc svc.v1.ConnectionsService.DeleteToolkitClient
+   */
+  deleteToolkitClient: {
+    methodKind: "unary";
+    input: typeof DeleteToolkitClientRequestSchema;
+    output: typeof DeleteToolkitClientResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_svc_v1_connections, 0);

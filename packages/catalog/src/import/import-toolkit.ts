@@ -1,4 +1,5 @@
 import { assertExhaustive, Fault, httpTargetOf, type ProjectId, type ThreadPool, ThreadStoppedError } from "@svc/core";
+import type { FoundToolkitClient } from "@svc/db/catalog/clients";
 import { faultOfHeaderName } from "../check/known-names.ts";
 import { catalogFaults } from "../errors.ts";
 import type { Toolkit } from "../model.ts";
@@ -40,19 +41,24 @@ export type ReadSource =
   | { readonly kind: "refused" | "failed"; readonly message: string };
 
 /**
- * Result of asking an MCP server for its tools. `oauth`: the scheme of OAuth by which accounts of the server are connected. `unauthorized`:
- * the server wants a credential. `not_mcp`: the server at the address is not an MCP server.
+ * Result of asking an MCP server for its tools. `oauth`: the scheme of OAuth by which accounts of the server are connected. `client`: the
+ * project's OAuth client, which is stored with the toolkit; undefined if the project has one. `unauthorized`: the server wants a credential. `not_mcp`: the server at the address is not an MCP server.
  * `refused`: svc may not connect to the address. `failed`: no answer came. `message`: the reason, as the end of a sentence.
  */
 export type McpServerReading =
-  | { readonly kind: "listing"; readonly listing: McpListing; readonly oauth?: OauthDocument | undefined }
-  | { readonly kind: "unauthorized"; readonly message: string; readonly oauth?: OauthDocument | undefined }
+  | ({ readonly kind: "listing"; readonly listing: McpListing } & FoundOauth)
+  | ({ readonly kind: "unauthorized"; readonly message: string } & FoundOauth)
   | { readonly kind: "not_mcp" | "refused" | "failed"; readonly message: string };
 
 /** Result of reading the metadata of an OpenID provider. `unusable`: svc cannot use it; `message` is the reason, as the end of a sentence. */
 export type OpenIdReading =
   | ({ readonly kind: "found" } & OpenIdProvider)
   | { readonly kind: "unusable"; readonly message: string };
+
+type FoundOauth = {
+  readonly oauth?: OauthDocument | undefined;
+  readonly client?: FoundToolkitClient | undefined;
+};
 
 /**
  * A request to read the tools of an MCP server. `slug`: the toolkit whose connected account may be used; empty for none. `takesOauth`: true
@@ -110,7 +116,11 @@ type McpSource = Omit<McpImportOptions, "refused" | "accepted" | "oauth"> & { re
 export type ImportSource = ({ readonly kind: "openapi" } & DocumentSource) | ({ readonly kind: "mcp" } & McpSource);
 
 /** The toolkit (the tools of one app) that an import made, with its definition as JSON text, its names of tools, and the report. */
-export type CheckedImport = Omit<ImportedAndCompared, "comparison"> & { readonly toolkit: Toolkit };
+export type CheckedImport = Omit<ImportedAndCompared, "comparison"> & {
+  readonly toolkit: Toolkit;
+  /** OAuth client of the project that is stored with the toolkit. Undefined if there is none, or if the project has one already. */
+  readonly client: FoundToolkitClient | undefined;
+};
 
 /**
  * Makes checked toolkits (each the tools of one app) from OpenAPI documents and MCP servers. Stores nothing. All functions reject with an
@@ -154,7 +164,7 @@ export function createToolkitImporter({
     { kind, ...source }: ImportSource,
     current: string | undefined,
     projectId: ProjectId,
-  ): Promise<ImportedAndCompared> => {
+  ): Promise<ImportedWithClient> => {
     if (importing.has(projectId)) {
       const problem = "another import of the project is still running";
       throw catalogFaults.IMPORT_TOO_COSTLY(problem, "Wait until it has ended.", "");
@@ -165,7 +175,7 @@ export function createToolkitImporter({
     }
     importing.add(projectId);
     try {
-      const made =
+      const { client, ...made } =
         "document" in source
           ? await documentToImport(source, projectId, read)
           : await serverToImport(source, { projectId, isNew: current === undefined }, readMcp);
@@ -174,7 +184,7 @@ export function createToolkitImporter({
         throw catalogFaults.DEFINITION_INVALID(new DefinitionError(result.definitionFaults), (fault) =>
           fieldOfImport(fault, kind),
         );
-      if (!("fault" in result)) return result;
+      if (!("fault" in result)) return { ...result, client };
       const { reason, problem, advice, field } = result.fault;
       throw catalogFaults[reason](problem, advice, field);
     } finally {
@@ -185,7 +195,7 @@ export function createToolkitImporter({
     source: ImportSource,
     current: string | undefined,
     projectId: ProjectId,
-  ): Promise<ImportedAndCompared> => {
+  ): Promise<ImportedWithClient> => {
     const [purpose, { kind }] = [current === undefined ? "import" : "refresh", source] as const;
     try {
       const made = await importUncounted(source, current, projectId);
@@ -217,6 +227,8 @@ export function createToolkitImporter({
   };
 }
 
+type ImportedWithClient = ImportedAndCompared & Pick<CheckedImport, "client">;
+
 type OpenIdNeed = { readonly openIdUrl: string };
 
 function failureOf(error: unknown): SourceReading["outcome"] {
@@ -229,11 +241,14 @@ function fieldOfImport({ file, path }: FileFault, source: "openapi" | "mcp"): st
   return file === "toolkit" && (path === "slug" || path === "category") ? path : source;
 }
 
+/** A source to import, with the OAuth client of the project that is stored with the toolkit. */
+type FoundSource = SourceToImport & { readonly client?: FoundToolkitClient | undefined };
+
 async function documentToImport(
   { url, document, isWatched: _isWatched, ...options }: DocumentSource,
   projectId: ProjectId,
   read: ImporterOptions["read"],
-): Promise<SourceToImport> {
+): Promise<FoundSource> {
   const found = document === "" ? await readAt(url, projectId, read) : document;
   return { document: found, options: { ...options, documentUrl: url } };
 }
@@ -246,21 +261,25 @@ async function serverToImport(
   source: McpSource,
   { projectId, isNew }: { readonly projectId: ProjectId; readonly isNew: boolean },
   readMcp: ImporterOptions["readMcp"],
-): Promise<SourceToImport> {
+): Promise<FoundSource> {
   const { isTrial = false, ...options } = source;
   const { url, header, slug } = options;
   const address = checkMcpSource(source);
   const reading = await readMcp({ url: address, slug, projectId, takesOauth: header === "" && isNew, isTrial });
   switch (reading.kind) {
     case "listing":
-      return { listing: reading.listing, options: { ...options, url: address, oauth: reading.oauth } };
+      return {
+        listing: reading.listing,
+        options: { ...options, url: address, oauth: reading.oauth },
+        client: reading.client,
+      };
     case "unauthorized": {
       // Without this, each tool of a known toolkit would count as gone.
       if (!isNew) throw catalogFaults.SOURCE_UNREACHABLE("mcp.url", shownAddress(url), reading.message);
-      const { oauth } = reading;
+      const { oauth, client } = reading;
       if (header === "" && oauth === undefined)
         throw catalogFaults.UPSTREAM_NEEDS_CLIENT(shownAddress(url), reading.message);
-      return { listing: silentServer, options: { ...options, url: address, oauth, overrides: [] } };
+      return { listing: silentServer, options: { ...options, url: address, oauth, overrides: [] }, client };
     }
     case "not_mcp":
       throw catalogFaults.UPSTREAM_NOT_MCP(shownAddress(url), reading.message);

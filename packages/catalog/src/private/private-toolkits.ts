@@ -1,5 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { type Clock, createSlices, LeastRecentlyUsed, type ProjectId } from "@svc/core";
+import type { FoundToolkitClient } from "@svc/db/catalog/clients";
 import { privateToolkitsForProject } from "@svc/db/catalog/repo";
 import type { SourceChange } from "@svc/db/catalog/sources";
 import type { ToolkitQuotaReached } from "@svc/db/catalog/touch";
@@ -37,12 +38,17 @@ export type CatalogViews = {
    * - `taken`: `mustBeNew` is true and the project has a toolkit with this slug.
    * - `outdated`: the changes that `source` accepts are not the changes that wait now.
    *
-   * `source`: the new record of where the toolkit was imported from. Undefined for a toolkit that is published from files.
+   * `source`: the new record of where the toolkit was imported from. Undefined for a toolkit that is published from files. `client`: the
+   * project's OAuth client that an import found. Undefined keeps the stored client.
    */
   publish(
     projectId: ProjectId,
     toolkit: PublishedToolkit,
-    options: { readonly mustBeNew: boolean; readonly source?: SourceChange | undefined },
+    options: {
+      readonly mustBeNew: boolean;
+      readonly source?: SourceChange | undefined;
+      readonly client?: FoundToolkitClient | undefined;
+    },
   ): Promise<ToolkitQuotaReached | "taken" | "outdated" | undefined>;
   /**
    * Removes the cached catalog of a project. Call this function after a change to a private toolkit (published by the project) that was not
@@ -173,7 +179,7 @@ export function createCatalogViews(options: {
       }
       return (await pending).view;
     },
-    async publish(projectId, { toolkit, definitionJson }, { mustBeNew, source }) {
+    async publish(projectId, { toolkit, definitionJson }, change) {
       const stored = {
         slug: toolkit.slug,
         definition: definitionJson,
@@ -181,7 +187,7 @@ export function createCatalogViews(options: {
         originDigest: Buffer.from(toolkit.originDigest, "hex"),
         updatedAt: clock.now(),
       };
-      const refusal = await privateToolkitsForProject(db, projectId).put(stored, { mustBeNew, source });
+      const refusal = await privateToolkitsForProject(db, projectId).put(stored, change);
       forget(projectId);
       return refusal;
     },

@@ -22,7 +22,7 @@ export type SourceCallsOptions = SourceReaderOptions & {
     made: PublishedToolkit,
     options: { readonly dryRun: boolean; readonly mustBeNew: boolean; readonly source: SourceChange },
   ) => Promise<void>;
-  readonly toolkitMessage: (toolkit: Toolkit, source: ToolkitSourceState) => ToolkitMessage;
+  readonly toolkitMessage: (toolkit: Toolkit, source: ToolkitSourceState) => Promise<ToolkitMessage>;
 };
 
 /** The methods of CatalogService that concern the sources of private toolkits. */
@@ -97,7 +97,7 @@ export function createSourceCalls(options: SourceCallsOptions): SourceCalls {
         },
       );
       return {
-        toolkit: toolkitMessage(toolkit, { kind: source.kind, changesWaiting: rest?.count ?? 0 }),
+        toolkit: await toolkitMessage(toolkit, { kind: source.kind, changesWaiting: rest?.count ?? 0 }),
         ...(rest !== undefined && { changes: changesMessage(rest.changes, rest.digest) }),
       };
     },

@@ -44,6 +44,7 @@ const options: ReadonlyMap<string, string> = new Map(
     planApproval: "--plan-approval",
     endpointUrl: "the endpoint's URL",
     clientId: "--client-id",
+    issuer: "--issuer",
     clientSecret: "the secret (--secret-stdin or --secret-env)",
     apiKey: "the key (--key-stdin or --key-env)",
     toolSlug: "tool",

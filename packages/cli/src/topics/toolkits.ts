@@ -11,6 +11,7 @@ import {
   addToolkitSource,
 } from "../custom/toolkits/changes.ts";
 import { addCatalogCheck } from "../custom/toolkits/check.ts";
+import { addToolkitClient } from "../custom/toolkits/client.ts";
 import { addConnectMcp } from "../custom/toolkits/connect-mcp.ts";
 import { addToolkitImport } from "../custom/toolkits/import.ts";
 import { addCatalogPublish } from "../custom/toolkits/publish.ts";
@@ -48,6 +49,7 @@ export const addToolkitsCommand = topic({
     changes: addToolkitChanges,
     accept: addToolkitAccept,
     source: addToolkitSource,
+    client: addToolkitClient,
     delete: call(CatalogService.method.deleteToolkit, {
       says: "delete a toolkit that the project has published, and revoke the accounts connected to it",
       takes: { "<slug>": "slug of the toolkit" },

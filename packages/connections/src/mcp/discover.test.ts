@@ -1,7 +1,13 @@
 import { createId } from "@svc/core";
-import { expect, test } from "vitest";
+import { createTestClock } from "@svc/testing/clock";
+import { createTestDatabase } from "@svc/testing/database";
+import { testSealer } from "@svc/testing/node";
+import { afterAll, expect, test } from "vitest";
 import type { NetworkTransport } from "../network-transport.ts";
 import { discoverOauth } from "./discover.ts";
+
+const database = await createTestDatabase();
+afterAll(() => database.drop());
 
 test("all requests of a discovery share 30 s", async () => {
   const times: number[] = [];
@@ -10,8 +16,9 @@ test("all requests of a discovery share 30 s", async () => {
     await new Promise((resolve) => setTimeout(resolve, 50));
     return { kind: "answer", status: 404, headers: {}, body: Buffer.alloc(0) };
   };
-  const options = { network: { exchange }, publicUrl: () => "https://svc.example.com" };
-  const server = { url: "https://mcp.example.com/mcp", challenge: "", projectId: createId("prj", 1) };
+  const parts = { db: database.db, sealer: testSealer, clock: createTestClock() };
+  const options = { network: { exchange }, publicUrl: () => "https://svc.example.com", ...parts };
+  const server = { url: "https://mcp.example.com/mcp", challenge: "", projectId: createId("prj", 1), slug: "" };
   expect(await discoverOauth(options, server, { known: undefined, isTrial: false })).toMatchObject({
     kind: "unusable",
   });

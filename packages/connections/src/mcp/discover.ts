@@ -1,29 +1,52 @@
 import type { OauthDocument, OpenIdReading } from "@svc/catalog";
-import { isObject, type ProjectId, parseExactJson, readForeignText } from "@svc/core";
+import {
+  type Clock,
+  isObject,
+  isPrintableText,
+  type ProjectId,
+  parseExactJson,
+  readForeignText,
+  type Sealer,
+} from "@svc/core";
+import { type FoundToolkitClient, toolkitClientsForProject } from "@svc/db/catalog/clients";
+import type { Database } from "@svc/db/connect";
 import type { AppAnswer, AppRequest } from "../app-transport.ts";
 import type { NetworkTransport } from "../network-transport.ts";
 import { callbackUrlOf, issuerKeyOf } from "../oauth-flow.ts";
+import type { IssuerReading } from "../options.ts";
+import { sealClientSecret } from "../toolkit-clients.ts";
 
 /** Objects and addresses that are needed to find out how a server authorizes its callers, and to register a client there. */
 export type DiscoveryOptions = {
   readonly network: Pick<NetworkTransport, "exchange">;
   /** Returns the public address of this service (SVC_PUBLIC_URL). */
   readonly publicUrl: () => string;
+  readonly db: Database;
+  readonly sealer: Sealer;
+  readonly clock: Clock;
 };
 
-/** A server that answered 401. `challenge`: its header `WWW-Authenticate`; empty if it sent none. */
-export type ChallengingServer = { readonly url: string; readonly challenge: string; readonly projectId: ProjectId };
+/**
+ * A server that answered 401. `challenge`: its header `WWW-Authenticate`; empty if it sent none. `slug`: slug of its toolkit, empty if the
+ * caller chose none.
+ */
+export type ChallengingServer = {
+  readonly url: string;
+  readonly challenge: string;
+  readonly projectId: ProjectId;
+  readonly slug: string;
+};
 
 /**
  * Result of reading the OAuth metadata of a server: `found` with the authentication scheme of its toolkit, or the reason why svc cannot use it, as the end of a
- * sentence.
+ * sentence. `client`: the OAuth client to store with the toolkit; undefined if the project has one already.
  */
 export type Discovery =
-  | { readonly kind: "found"; readonly scheme: OauthDocument }
+  | { readonly kind: "found"; readonly scheme: OauthDocument; readonly client: FoundToolkitClient | undefined }
   | { readonly kind: "unusable"; readonly message: string };
 
 /** Options of one discovery. `endMs`: its end, in milliseconds of `performance.now()`. */
-type TimedOptions = DiscoveryOptions & { readonly endMs: number };
+type TimedOptions = Pick<DiscoveryOptions, "network"> & { readonly endMs: number };
 
 /** Maximum time in milliseconds of a discovery: all its documents and the registration of the client together. */
 const discoveryMs = 30_000;
@@ -34,8 +57,8 @@ class UnusableError extends Error {
 }
 
 /**
- * Finds out how an MCP server authorizes its callers with OAuth, and gets a client id for the project. `known`: the toolkit's present OAuth
- * scheme; its client id is kept if the issuer is the same. `isTrial`: true to register no client.
+ * Finds out how an MCP server authorizes its callers with OAuth, and finds or gets an OAuth client of the project. `known`: the toolkit's
+ * present OAuth scheme; a client id in it is kept if the issuer is the same. `isTrial`: true to register no client.
  */
 export async function discoverOauth(
   given: DiscoveryOptions,
@@ -43,17 +66,63 @@ export async function discoverOauth(
   { known, isTrial }: { readonly known: OauthDocument | undefined; readonly isTrial: boolean },
 ): Promise<Discovery> {
   const options = { ...given, endMs: performance.now() + discoveryMs };
-  try {
+  return orUnusable(async () => {
     // By RFC 9728 (resource), RFC 8414 (issuer) and RFC 7591 (registration of the client).
     const { resource, issuer, scopes } = await readResource(options, server);
     const metadata = await readIssuer(options, issuer, server.projectId);
     const { authorizeUrl, tokenUrl } = endpointsOf(metadata, issuer);
-    const clientId =
-      known?.issuer === issuer && known.clientId !== undefined
-        ? known.clientId
-        : await clientOf(options, metadata, { issuer, projectId: server.projectId, isTrial });
+    const clientId = known?.issuer === issuer ? known.clientId : undefined;
+    const registration = { issuer, tokenUrl, projectId: server.projectId, slug: server.slug, isTrial };
+    const isKept = (await hasClient(options, registration)) || clientId !== undefined;
+    const client = isKept ? undefined : await makeClient(options, metadata, registration);
     const scheme = { type: "oauth2", authorizeUrl, tokenUrl, defaultScopes: scopes, refresh: true } as const;
-    return { kind: "found", scheme: { ...scheme, issuer, resource, clientId } };
+    const named = { ...scheme, issuer, resource, ...(clientId !== undefined && { clientId }) };
+    return { kind: "found", scheme: named, client } as const;
+  });
+}
+
+/**
+ * Returns a new OAuth client for a toolkit whose accounts svc already knows how to connect. Returns undefined if it has a client, or if svc
+ * can get none. `known`: the toolkit's OAuth scheme.
+ */
+export async function replaceMissingClient(
+  given: DiscoveryOptions,
+  { projectId, slug }: Pick<ChallengingServer, "projectId" | "slug">,
+  { known, isTrial }: { readonly known: OauthDocument; readonly isTrial: boolean },
+): Promise<FoundToolkitClient | undefined> {
+  const { issuer = "", tokenUrl, clientId } = known;
+  if (issuer === "" || clientId !== undefined) return undefined;
+  const options = { ...given, endMs: performance.now() + discoveryMs };
+  const registration = { issuer, tokenUrl, projectId, slug, isTrial };
+  const made = await orUnusable(async () => {
+    if (await hasClient(options, registration)) return undefined;
+    const metadata = await readIssuer(options, issuer, projectId);
+    if (endpointsOf(metadata, issuer).tokenUrl !== tokenUrl) return undefined;
+    return makeClient(options, metadata, registration);
+  });
+  return made !== undefined && "clientId" in made ? made : undefined;
+}
+
+/** Returns a function that reads the metadata of an OAuth issuer for a project. */
+export function createIssuerReader({
+  network,
+}: Pick<DiscoveryOptions, "network">): (issuer: string, projectId: ProjectId) => Promise<IssuerReading> {
+  return (issuer, projectId) =>
+    orUnusable(async () => {
+      const options = { network, endMs: performance.now() + discoveryMs };
+      const metadata = await readIssuer(options, issuer, projectId);
+      const method = secretMethodOf(metadata);
+      const { tokenUrl } = endpointsOf(metadata, issuer);
+      return { kind: "found", tokenUrl, secretPlace: method && placesOfMethods[method] } as const;
+    });
+}
+
+/** Returns the result of `read`, or the reason of the UnusableError with which it ends. */
+async function orUnusable<Found>(
+  read: () => Promise<Found>,
+): Promise<Found | { readonly kind: "unusable"; readonly message: string }> {
+  try {
+    return await read();
   } catch (error) {
     if (error instanceof UnusableError) return { kind: "unusable", message: error.message };
     throw error;
@@ -69,18 +138,15 @@ export async function discoverOpenId(
   url: string,
   projectId: ProjectId,
 ): Promise<OpenIdReading> {
-  const options = { ...given, publicUrl: () => "", endMs: performance.now() + discoveryMs };
-  try {
+  const options = { ...given, endMs: performance.now() + discoveryMs };
+  return orUnusable(async () => {
     const metadata = await readFirst(options, [url], projectId);
     if (metadata === undefined) throw new UnusableError("it has no metadata of an OpenID provider");
     const { issuer } = metadata;
     const isOwn = typeof issuer === "string" && url === `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
     if (!isOwn) throw new UnusableError(`its metadata is of another issuer (${shown(issuer)})`);
-    return { kind: "found", url, issuer, ...endpointsOf(metadata, issuer) };
-  } catch (error) {
-    if (error instanceof UnusableError) return { kind: "unusable", message: error.message };
-    throw error;
-  }
+    return { kind: "found", url, issuer, ...endpointsOf(metadata, issuer) } as const;
+  });
 }
 
 type Metadata = Readonly<Record<string, unknown>>;
@@ -118,7 +184,7 @@ function contains(resource: string, url: string): boolean {
 async function readIssuer(options: TimedOptions, issuer: string, projectId: ProjectId): Promise<Metadata> {
   const address = URL.parse(issuer);
   if (address === null || !isSecure(issuer))
-    throw new UnusableError(`its issuer ${shown(issuer)} is not an https address`);
+    throw new UnusableError(`the issuer ${shown(issuer)} is not an https address`);
   const path = address.pathname.replace(/\/$/, "");
   const metadata = await readFirst(
     options,
@@ -150,24 +216,78 @@ function endpointsOf(metadata: Metadata, issuer: string) {
   return { authorizeUrl, tokenUrl };
 }
 
-type Registration = { readonly issuer: string; readonly projectId: ProjectId; readonly isTrial: boolean };
+/** A client that svc needs at an issuer. `slug`: slug of the toolkit, empty if the caller chose none. `isTrial`: true to register none. */
+type Registration = {
+  readonly issuer: string;
+  readonly tokenUrl: string;
+  readonly projectId: ProjectId;
+  readonly slug: string;
+  readonly isTrial: boolean;
+};
+
+/**
+ * True if the project has a client that fits. Throws UnusableError if an approver has set one for another issuer or token endpoint, because
+ * an import does not replace it.
+ */
+async function hasClient(options: DiscoveryOptions, registration: Registration): Promise<boolean> {
+  const { issuer, tokenUrl, projectId, slug } = registration;
+  const stored = slug === "" ? undefined : await toolkitClientsForProject(options.db, projectId).find(slug);
+  if (stored === undefined) return false;
+  const fits = stored.issuer === issuer && stored.tokenUrl === tokenUrl;
+  if (stored.registration === "manual" && !fits)
+    throw new UnusableError(
+      `its issuer is ${shown(issuer)} with the token endpoint ${shown(tokenUrl)}, and the OAuth client of toolkit ${slug} is for ${shown(stored.issuer)}: set or delete that client first`,
+    );
+  return fits && (stored.expiresAt === null || stored.expiresAt > options.clock.now());
+}
+
+/** Returns a client to store for a toolkit: a document that svc publishes, if the issuer takes one, or a dynamic registration. */
+async function makeClient(
+  options: DiscoveryOptions & TimedOptions,
+  metadata: Metadata,
+  registration: Registration,
+): Promise<FoundToolkitClient> {
+  const { issuer, tokenUrl, projectId } = registration;
+  const publicUrl = options.publicUrl().replace(/\/$/, "");
+  const updatedAt = options.clock.now();
+  const made = { issuer, tokenUrl, clientSecret: null, secretPlace: null, expiresAt: null, updatedAt };
+  if (metadata["client_id_metadata_document_supported"] === true && publicUrl.startsWith("https://")) {
+    const clientId = clientDocumentUrl(publicUrl, projectId, issuerKeyOf(issuer));
+    return { ...made, registration: "document", clientId };
+  }
+  const redirectUri = callbackUrlOf(publicUrl, issuer);
+  const endpoint = metadata["registration_endpoint"];
+  if (typeof endpoint !== "string" || !isSecure(endpoint)) throw new UnusableError(adviceOf(registration, redirectUri));
+  const registered = registration.isTrial
+    ? { clientId: trialClient }
+    : await register(options, metadata, { ...registration, endpoint, redirectUri });
+  return { ...made, ...registered, registration: "dynamic" };
+}
+
+/** Returns the end of a sentence which says what client to register at an issuer, and what to do with it. */
+function adviceOf({ issuer, slug }: Registration, redirectUri: string): string {
+  return `its issuer ${shown(issuer)} registers no clients by itself: register one there with the redirect address ${redirectUri}, store it for ${slug === "" ? "a slug of your choice" : `the slug ${slug}`} and this issuer, then import with that slug`;
+}
 
 /** Client id of a toolkit that is only tried, so that no client is registered for it. */
 const trialClient = "not-registered";
 
-/** Returns the id of a client of the project at an issuer. */
-async function clientOf(options: TimedOptions, metadata: Metadata, registration: Registration): Promise<string> {
-  const { issuer, projectId, isTrial } = registration;
-  const publicUrl = options.publicUrl().replace(/\/$/, "");
-  const redirectUri = callbackUrlOf(publicUrl, issuer);
-  if (metadata["client_id_metadata_document_supported"] === true && publicUrl.startsWith("https://"))
-    return clientDocumentUrl(publicUrl, projectId, issuerKeyOf(issuer));
-  const endpoint = metadata["registration_endpoint"];
-  if (typeof endpoint !== "string" || !isSecure(endpoint))
-    throw new UnusableError(
-      `its issuer ${shown(issuer)} registers no clients by itself, and svc would need one with the redirect address ${redirectUri}`,
-    );
-  return isTrial ? trialClient : register(options, endpoint, { ...registration, redirectUri });
+/** Places of the client secret in a token request, by the method of client authentication (RFC 7591). */
+const placesOfMethods = { client_secret_basic: "basic", client_secret_post: "post" } as const;
+
+type SecretMethod = keyof typeof placesOfMethods;
+
+/** Returns the method by which an issuer takes a client's secret. Null if it takes none that svc can send. */
+function secretMethodOf(metadata: Metadata): SecretMethod | null {
+  const methods = methodsOf(metadata);
+  const known = ["client_secret_basic", "client_secret_post"] as const;
+  return known.find((method) => methods.includes(method)) ?? null;
+}
+
+function methodsOf(metadata: Metadata): readonly unknown[] {
+  const methods = metadata["token_endpoint_auth_methods_supported"];
+  // RFC 8414, 2: the default. Issuers that leave the list out often take clients without a secret as well.
+  return Array.isArray(methods) ? methods : ["client_secret_basic", "none"];
 }
 
 /** Path before the names of the documents that describe this service to issuers as a client. */
@@ -186,10 +306,10 @@ export function clientDocument(publicUrl: string, name: string): object | undefi
   const base = publicUrl.replace(/\/$/, "");
   if (projectId === undefined || issuerKey === undefined) return undefined;
   const redirectUri = `${callbackUrlOf(base, undefined)}/${issuerKey}`;
-  return { client_id: clientDocumentUrl(base, projectId, issuerKey), ...clientMetadata(redirectUri) };
+  return { client_id: clientDocumentUrl(base, projectId, issuerKey), ...clientMetadata(redirectUri, "none") };
 }
 
-function clientMetadata(redirectUri: string) {
+function clientMetadata(redirectUri: string, method: SecretMethod | "none") {
   return {
     client_name: "svc",
     // Issuers accept a callback on this machine only from applications of the type native (SEP-837).
@@ -197,25 +317,48 @@ function clientMetadata(redirectUri: string) {
     redirect_uris: [redirectUri],
     grant_types: ["authorization_code", "refresh_token"],
     response_types: ["code"],
-    token_endpoint_auth_method: "none",
+    token_endpoint_auth_method: method,
   };
 }
 
+/** Registers a client at an issuer (RFC 7591). It has a secret only if the issuer takes no clients without one. */
 async function register(
-  options: TimedOptions,
-  url: string,
-  { issuer, projectId, redirectUri }: Registration & { readonly redirectUri: string },
-): Promise<string> {
+  options: DiscoveryOptions & TimedOptions,
+  metadata: Metadata,
+  given: Registration & { readonly endpoint: string; readonly redirectUri: string },
+): Promise<Pick<FoundToolkitClient, "clientId" | "clientSecret" | "secretPlace" | "expiresAt">> {
+  const { issuer, projectId, endpoint, redirectUri } = given;
+  const wanted = methodsOf(metadata).includes("none") ? "none" : secretMethodOf(metadata);
+  if (wanted === null)
+    throw new UnusableError(`its issuer ${shown(issuer)} takes no client secret in a way that svc can send it`);
   const headers = { "content-type": "application/json", accept: "application/json", "user-agent": "svc/0.1" };
-  const request = { method: "POST", url, headers, body: JSON.stringify(clientMetadata(redirectUri)) };
-  const answer = await send(options, request, projectId);
+  const body = JSON.stringify(clientMetadata(redirectUri, wanted));
+  const answer = await send(options, { method: "POST", url: endpoint, headers, body }, projectId);
   const made = answer.kind === "answer" && answer.status < 300 ? jsonOf(answer.body) : undefined;
   const clientId = made?.["client_id"];
-  if (typeof clientId !== "string" || clientId === "" || clientId.length > 2_000)
+  if (made === undefined || !isPrintable(clientId, 2_000))
     throw new UnusableError(`its issuer ${shown(issuer)} refused to register a client`);
-  if (typeof made?.["client_secret"] === "string" && made["token_endpoint_auth_method"] !== "none")
-    throw new UnusableError(`its issuer ${shown(issuer)} registers only clients with a secret`);
-  return clientId;
+  const method = made["token_endpoint_auth_method"] ?? wanted;
+  const secret = method === "none" ? "" : (made["client_secret"] ?? "");
+  const isKnown = method === "none" || method === "client_secret_basic" || method === "client_secret_post";
+  if (!isKnown || (secret !== "" && !isPrintable(secret, 8_192)))
+    throw new UnusableError(`its issuer ${shown(issuer)} registered a client whose secret svc cannot send`);
+  return {
+    clientId,
+    clientSecret: sealClientSecret(options.sealer, projectId, { clientId, issuer, secret }),
+    secretPlace: method === "none" ? null : placesOfMethods[method],
+    expiresAt: secret === "" ? null : endOf(made["client_secret_expires_at"]),
+  };
+}
+
+function isPrintable(value: unknown, lengthMax: number): value is string {
+  return typeof value === "string" && value !== "" && isPrintableText(value, lengthMax);
+}
+
+/** Returns the end of a client secret in epoch milliseconds. Null if it does not end: 0 means this (RFC 7591, 3.2.1). */
+function endOf(seconds: unknown): number | null {
+  const isTime = typeof seconds === "number" && seconds > 0 && seconds < 8.64e12;
+  return isTime ? Math.floor(seconds) * 1_000 : null;
 }
 
 /** Sends a request of a discovery for a project. Throws UnusableError if the time of the discovery has ended. */

@@ -7,12 +7,12 @@ import {
   type SandboxMode,
   type Toolkit,
 } from "@svc/catalog";
-import type { Clock, ProjectId } from "@svc/core";
-import type { Database } from "@svc/db/connect";
+import type { ProjectId } from "@svc/core";
 import { connectedAccountsForProject } from "@svc/db/connections/repo";
 import type { AccountAccess } from "../account-access.ts";
 import type { AppAnswer, AppRequest } from "../app-transport.ts";
-import { type DiscoveryOptions, discoverOauth } from "./discover.ts";
+import { oauthOf } from "../toolkit-clients.ts";
+import { type DiscoveryOptions, discoverOauth, replaceMissingClient } from "./discover.ts";
 import { listTools } from "./list-tools.ts";
 import { type McpResult, openSession } from "./session.ts";
 
@@ -20,8 +20,6 @@ import { type McpResult, openSession } from "./session.ts";
 export type McpReadingOptions = DiscoveryOptions & {
   readonly accounts: AccountAccess;
   readonly views: CatalogViews;
-  readonly db: Database;
-  readonly clock: Clock;
   /** For which toolkits svc plays the app itself. The made-up credentials of their accounts are never sent to a server. */
   readonly sandboxMode: SandboxMode;
 };
@@ -40,7 +38,7 @@ export function createMcpReader(options: McpReadingOptions): (query: McpServerQu
 async function readServer(options: McpReadingOptions, query: McpServerQuery): Promise<McpServerReading> {
   const { url, projectId } = query;
   const toolkit = await knownToolkit(options, query);
-  const oauth = toolkit && oauthOf(toolkit);
+  const oauth = toolkit && schemeDocumentOf(toolkit);
   const plain = { method: "POST", url, headers: { "user-agent": "svc/0.1" }, body: undefined };
   const request = (toolkit && (await authorized(options, { projectId, toolkit }, plain))) ?? plain;
   const operation = { request, endMs: performance.now() + timeoutMs };
@@ -50,13 +48,17 @@ async function readServer(options: McpReadingOptions, query: McpServerQuery): Pr
   const listed = await listTools(session, operation, (page) => pages.push(page));
   if (listed.kind !== "listed") return withOauth(options, query, { failed: listed, known: oauth });
   const { protocol, server } = session;
-  return { kind: "listing", listing: { ...server, protocol, pages }, oauth };
+  const isNeeded = oauth !== undefined && query.takesOauth;
+  const client = isNeeded
+    ? await replaceMissingClient(options, query, { known: oauth, isTrial: query.isTrial })
+    : undefined;
+  return { kind: "listing", listing: { ...server, protocol, pages }, oauth, client };
 }
 
 /** Returns the failure of a query. If the server wants a credential, finds out how it authorizes its callers with OAuth. */
 async function withOauth(
   options: McpReadingOptions,
-  { url, projectId, takesOauth, isTrial }: McpServerQuery,
+  { url, slug, projectId, takesOauth, isTrial }: McpServerQuery,
   {
     failed,
     known,
@@ -65,9 +67,10 @@ async function withOauth(
   const failure = failureOf(failed);
   if (failure.kind !== "unauthorized" || !takesOauth) return failure;
   const headers = failed.kind === "answer" && failed.answer.kind === "answer" ? failed.answer.headers : {};
-  const server = { url, projectId, challenge: headers["www-authenticate"] ?? "" };
+  const server = { url, slug, projectId, challenge: headers["www-authenticate"] ?? "" };
   const found = await discoverOauth(options, server, { known, isTrial });
-  return found.kind === "found" ? { ...failure, oauth: found.scheme } : { ...failure, message: found.message };
+  if (found.kind === "unusable") return { ...failure, message: found.message };
+  return { ...failure, oauth: found.scheme, client: found.client };
 }
 
 /** Returns the private toolkit with the query's slug if it has the address of the query; otherwise undefined. */
@@ -80,12 +83,15 @@ async function knownToolkit(
   return toolkit?.ownerProjectId === projectId && toolkit.baseUrl === url ? toolkit : undefined;
 }
 
-/** Returns the scheme of OAuth of a toolkit as its definition has it; undefined if it has none with a client of the project. */
-function oauthOf({ auth }: Toolkit): OauthDocument | undefined {
-  const scheme = auth.find(({ type }) => type === "oauth2");
-  if (scheme?.type !== "oauth2" || scheme.clientId === undefined) return undefined;
+/** Returns the scheme of OAuth of a toolkit as its definition has it; undefined if it has none with an issuer or a client of its own. */
+function schemeDocumentOf(toolkit: Toolkit): OauthDocument | undefined {
+  const scheme = oauthOf(toolkit);
+  if (scheme === undefined || (scheme.issuer === undefined && scheme.clientId === undefined)) return undefined;
   const { type, authorizeUrl, tokenUrl, defaultScopes, refresh, issuer = "", resource = "", clientId } = scheme;
-  return { type, authorizeUrl, tokenUrl, defaultScopes, refresh, issuer, resource, clientId };
+  return {
+    ...{ type, authorizeUrl, tokenUrl, defaultScopes, refresh, issuer, resource },
+    ...(clientId !== undefined && { clientId }),
+  };
 }
 
 /** Returns the request with the credential of a connected account; undefined if the project has no account that may be used. */

@@ -85,7 +85,7 @@ export async function makeConnectLink(
   if (!isEntityId(entityId)) throw connectionFaults.ENTITY_ID_INVALID(entityId);
   const scheme = chooseScheme(toolkit, request.scheme);
   checkRole(toolkit, principal);
-  if (scheme.type === "oauth2") checkConnectable(options, toolkit, scheme);
+  if (scheme.type === "oauth2") await checkConnectable(options, toolkit, scheme);
   checkRedirectUrl(redirectUrl, (await findProject(db, projectId))?.redirectUrls ?? []);
   const connect = { toolkitSlug, entityId, scheme: scheme.type, redirectUrl, accountId: "" };
   const { token } = await makeConsoleLink(db, {

@@ -2,6 +2,7 @@ import { create } from "@bufbuild/protobuf";
 import { type AuthScheme, catalogFaults, isPlayed, type Toolkit } from "@svc/catalog";
 import {
   bindingFaults,
+  call,
   createId,
   formatValue,
   isEntityGranted,
@@ -9,6 +10,7 @@ import {
   isToolkitGranted,
   type LinkId,
   type ProjectPrincipal,
+  text,
 } from "@svc/core";
 import type { ConnectedAccount } from "@svc/db/connections/account";
 import { connectedAccountsForProject } from "@svc/db/connections/repo";
@@ -23,6 +25,7 @@ import { toConnectedAccount } from "../convert.ts";
 import { type Credential, sealCredential } from "../credential.ts";
 import { definitionOf, originDigestOf } from "../definition.ts";
 import { connectionFaults } from "../errors.ts";
+import { callbackUrlOf } from "../oauth-flow.ts";
 import { consentMs, consentTotalMs, createStateSealer } from "../oauth-state.ts";
 import type { ConnectionsOptions } from "../options.ts";
 import { probe } from "../probe.ts";
@@ -58,7 +61,7 @@ export async function initiate(
   const scheme = chooseScheme(toolkit, request.scheme);
   checkVariables(toolkit, request.accountVariables, options.guard);
   checkRole(toolkit, principal);
-  if (scheme.type === "oauth2") checkConnectable(options, toolkit, scheme);
+  if (scheme.type === "oauth2") await checkConnectable(options, toolkit, scheme);
   const isSandbox = isPlayed(toolkit, options.sandboxMode);
   const credential = readCredential(scheme.type, request, { isSandbox });
   checkRedirectUrl(redirectUrl, (await findProject(options.db, projectId))?.redirectUrls ?? []);
@@ -122,20 +125,18 @@ export function checkRole(toolkit: Toolkit, { role }: ProjectPrincipal): void {
  * Throws TOOLKIT_NOT_CONNECTABLE if accounts of the toolkit's app cannot be connected. In the sandbox, every toolkit counts as having an
  * OAuth client, even a private one.
  */
-export function checkConnectable(
-  { isOauthRegistered, oauth }: ConnectionsOptions,
+export async function checkConnectable(
+  options: Pick<ConnectionsOptions, "isOauthRegistered" | "oauth" | "publicUrl">,
   toolkit: Toolkit,
   scheme: AuthScheme & { type: "oauth2" },
-): void {
+): Promise<void> {
   const { slug, ownerProjectId } = toolkit;
-  if (!isOauthRegistered(toolkit)) {
-    const why =
-      ownerProjectId === ""
-        ? `no OAuth client is registered (toolkits.${slug}.oauth in the deployment file, with both variables it names set)`
-        : "it is a private toolkit, and the deployment's OAuth clients are for shared ones; outside the sandbox a private toolkit is connected with another scheme";
+  if (!(await options.isOauthRegistered(toolkit))) {
+    if (ownerProjectId !== "") throw connectionFaults.TOOLKIT_NOT_CONNECTABLE(slug, ...clientNeeded(options, scheme));
+    const why = `no OAuth client is registered (toolkits.${slug}.oauth in the deployment file, with both variables it names set)`;
     throw connectionFaults.TOOLKIT_NOT_CONNECTABLE(slug, why);
   }
-  const client = oauth.clientOf(toolkit);
+  const client = await options.oauth.clientOf(toolkit);
   const { authorizeUrl, tokenUrl } = client ?? scheme;
   const addresses = { auth_url: authorizeUrl, token_url: tokenUrl };
   const [unbound] = Object.entries(addresses).find(([, address]) => !URL.canParse(address)) ?? [];
@@ -146,6 +147,16 @@ export function checkConnectable(
     );
   }
   if (client === undefined) throw connectionFaults.TOOLKIT_NOT_CONNECTABLE(slug, "its OAuth client is not available");
+}
+
+/** Returns why a private toolkit without an OAuth client cannot be connected, and advice: which client to register where. */
+function clientNeeded(
+  { publicUrl }: Pick<ConnectionsOptions, "publicUrl">,
+  { issuer, tokenUrl }: AuthScheme & { type: "oauth2" },
+) {
+  const redirectUrl = callbackUrlOf(publicUrl(), issuer ?? tokenUrl);
+  const advice = text`Register a client at ${issuer ?? new URL(tokenUrl).origin} with the redirect address ${redirectUrl}, and store it with ${call("PutToolkitClient")}.`;
+  return ["the project has no OAuth client for it", advice] as const;
 }
 
 type Subject = Pick<Parameters<typeof probe>[0], "projectId" | "toolkit" | "entityId" | "variables">;

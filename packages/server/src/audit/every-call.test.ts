@@ -24,7 +24,7 @@ const entered: Readonly<Record<string, string>> = {
     "CreateApiKey CreateProject DeleteDeploymentSecret DeleteProject EraseEntity ExportEntity ParkJob PutDeploymentSecret ReleaseJob ReleaseQuarantinedPosts ResumeRestored RevokeApiKey RotateVault SetProjectPolicy",
   CatalogService: "AcceptToolkitChanges DeleteToolkit ImportToolkit PublishToolkit RefreshToolkit",
   ConnectionsService:
-    "CreateConnectLink DeleteConnection DeleteProjectCredential InitiateConnection SetAccountReferences SetProjectCredential",
+    "CreateConnectLink DeleteConnection DeleteProjectCredential DeleteToolkitClient InitiateConnection PutToolkitClient SetAccountReferences SetProjectCredential",
   ConsoleService: "CreateSignInLink EndSession",
   ContactsService: "DeleteContact PutContact",
   GrantsService: "CreateAgentKey RevokeAgentKey RevokeGrant UpdateGrant",

@@ -5,9 +5,9 @@ import type { ImportedReport } from "./import-openapi.ts";
 import type { ImportSource } from "./import-toolkit.ts";
 
 /** Maximum entries of each of the lists `only`, `except` and `overrides` of an import request. */
-const entriesMax = 1_000;
+export const entriesMax = 1_000;
 /** Maximum bytes of all options of an import together, as JSON: they are stored, and read again with the source of the toolkit. */
-const optionsBytesMax = 262_144;
+export const optionsBytesMax = 262_144;
 
 /**
  * Returns the source and the options of an import request. Throws SOURCE_INVALID if the request does not have exactly one source. Also
@@ -46,7 +46,7 @@ function readSource(request: ImportToolkitRequest): ImportSource {
       throw catalogFaults.SOURCE_INVALID("a document that is sent as text cannot be watched", advice, "watch");
     }
     const chosen = { ...options, server, auth, idempotencyHeader };
-    return { kind: "openapi", ...chosen, names: {}, url, document, isWatched: request.watch };
+    return { kind: "openapi", ...chosen, names: {}, moved: {}, url, document, isWatched: request.watch };
   }
   if (mcp !== undefined && openapi === undefined) {
     return { kind: "mcp", ...options, url: mcp.url, header: mcp.header, isTrial: request.dryRun };

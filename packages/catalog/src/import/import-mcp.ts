@@ -57,6 +57,7 @@ export function importMcp(listing: McpListing, options: McpImportOptions): Impor
   const made = toolsWithin(offered, { ...options, slug: toolkit.slug });
   return {
     names: {},
+    moved: {},
     flagged: made.tools.filter(([, { isFlagged }]) => isFlagged).map(([name]) => name),
     definitionJson: JSON.stringify({
       toolkit,

@@ -67,12 +67,13 @@ export type ImportedReport = {
 
 /**
  * Result of an import. `definitionJson`: the toolkit's definition, as PublishToolkit takes it. `names`: the tool name that an import gave
- * to each operation, now or earlier. `flagged`: names of tools of earlier imports that are suspicious now.
+ * to each operation, now or earlier. `moved`: the names that other operations had before, by operation. `flagged`: names of tools of earlier imports that are suspicious now.
  */
 export type ImportedToolkit = {
   readonly definitionJson: string;
   readonly report: ImportedReport;
   readonly names: ImportOptions["names"];
+  readonly moved: ImportOptions["names"];
   readonly flagged: readonly string[];
 };
 
@@ -108,6 +109,7 @@ export function importOpenapi(text: string, options: ImportOptions): ImportedToo
   return {
     definitionJson,
     names: keptNames(options, tools),
+    moved: tools.moved,
     flagged: tools.made.filter(([, { isFlagged }]) => isFlagged).map(([name]) => name),
     report: {
       title: safeText(infoOf(document)["title"], 200) ?? toolkit.name,
@@ -164,6 +166,7 @@ type MadeTools = {
   readonly made: readonly (readonly [name: string, tool: ImportedTool])[];
   readonly leftOut: readonly LeftOut[];
   readonly names: ImportOptions["names"];
+  readonly moved: ImportOptions["names"];
   /** Notes about overrides that match no tool any more. */
   readonly unused: ImportedReport["notes"];
 };
@@ -214,6 +217,7 @@ function makeTools(
 ): Omit<MadeTools, "unused"> {
   const made = new Map<string, ImportedTool>();
   const names: Record<string, string> = {};
+  const moved: Record<string, string> = {};
   const leftOut: LeftOut[] = [];
   const earlier = new Set(Object.values(options.names));
   for (const [index, operation] of operations.entries()) {
@@ -230,7 +234,7 @@ function makeTools(
       const notes = override === given ? tool.notes : [...tool.notes, { kind: "override", detail }];
       made.set(chosen, { ...tool, notes });
       // The name stays that of the earlier operation, so that the choice for it does not apply at the next refresh either.
-      if (!isMoved) names[keyOf(operation)] = name;
+      (isMoved ? moved : names)[keyOf(operation)] = name;
     } catch (error) {
       const reason =
         error instanceof ExternalReferenceError
@@ -246,7 +250,7 @@ function makeTools(
       });
     }
   }
-  return { made: withDistinctTexts(made), leftOut, names };
+  return { made: withDistinctTexts(made), leftOut, names, moved };
 }
 
 function hasOwnServer({ item, node }: Operation): boolean {

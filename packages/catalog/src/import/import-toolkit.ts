@@ -16,7 +16,9 @@ import type {
   ImportTask,
   SourceToImport,
 } from "./import-checked.ts";
+import type { ImportFault } from "./import-fault.ts";
 import type { McpImportOptions, McpListing } from "./import-mcp.ts";
+import type { ImportedToolkit } from "./import-openapi.ts";
 
 /** URL of the module that runs in a separate thread and converts OpenAPI documents. */
 export const importThread = new URL("./import-thread.ts", import.meta.url);
@@ -101,12 +103,13 @@ export type ImporterOptions = {
 
 /**
  * An OpenAPI document to import, with the options of the import. If `document` is empty, it is read from `url`. `isWatched`: true if svc
- * reads the document again each day.
+ * reads the document again each day. `moved`: names of tools that other operations had before, by operation.
  */
 type DocumentSource = Omit<ChosenImportOptions, "documentUrl"> & {
   readonly url: string;
   readonly document: string;
   readonly isWatched: boolean;
+  readonly moved: ImportedToolkit["moved"];
 };
 
 /** An MCP server to import, with the options of the import. */
@@ -185,8 +188,7 @@ export function createToolkitImporter({
           fieldOfImport(fault, kind),
         );
       if (!("fault" in result)) return { ...result, client };
-      const { reason, problem, advice, field } = result.fault;
-      throw catalogFaults[reason](problem, advice, field);
+      throw refusalOf(result.fault);
     } finally {
       importing.delete(projectId);
     }
@@ -221,6 +223,7 @@ export function createToolkitImporter({
     async merge(task, projectId) {
       const result = (await run({ merge: task }, projectId)) as MergeResult;
       if ("isOutdated" in result) return "outdated";
+      if ("fault" in result) throw refusalOf(result.fault);
       if (!("definitionFaults" in result)) return result;
       throw catalogFaults.DEFINITION_INVALID(new DefinitionError(result.definitionFaults), () => "toolNames");
     },
@@ -230,6 +233,10 @@ export function createToolkitImporter({
 type ImportedWithClient = ImportedAndCompared & Pick<CheckedImport, "client">;
 
 type OpenIdNeed = { readonly openIdUrl: string };
+
+function refusalOf({ reason, problem, advice, field }: ImportFault): Fault {
+  return catalogFaults[reason](problem, advice, field);
+}
 
 function failureOf(error: unknown): SourceReading["outcome"] {
   if (!(error instanceof Fault)) return "failed";
@@ -245,7 +252,7 @@ function fieldOfImport({ file, path }: FileFault, source: "openapi" | "mcp"): st
 type FoundSource = SourceToImport & { readonly client?: FoundToolkitClient | undefined };
 
 async function documentToImport(
-  { url, document, isWatched: _isWatched, ...options }: DocumentSource,
+  { url, document, isWatched: _isWatched, moved: _moved, ...options }: DocumentSource,
   projectId: ProjectId,
   read: ImporterOptions["read"],
 ): Promise<FoundSource> {

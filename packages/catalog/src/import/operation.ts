@@ -187,7 +187,8 @@ function sentencesOf({ summary: given, description }: DocumentNode): readonly st
   return [summary, rest].filter((sentence) => sentence !== "").map(ended);
 }
 
-function ended(sentence: string): string {
+/** Returns a sentence with a full stop at its end. */
+export function ended(sentence: string): string {
   return /[.!?]$/.test(sentence) ? sentence : `${sentence}.`;
 }
 

@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto";
+import { ImportError, type ImportFault } from "../import/import-fault.ts";
 import { checkPrivateToolkit } from "../private/parse-definition.ts";
 import { DefinitionError, type FileFault } from "../read/definition-file.ts";
+import { type AcceptedOverrides, applyOverrides, checkMatches } from "./apply-overrides.ts";
 import { compareDefinitions, type DefinitionDifferences, type DefinitionObject } from "./compare-definitions.ts";
 import { type AcceptedChanges, mergeDefinitions } from "./merge-definitions.ts";
 
@@ -16,15 +18,21 @@ export type ComparedDefinitions = {
 };
 
 /** A request to apply accepted changes. Both definitions are JSON texts. `digest`: that of the differences which an approver has seen. */
-export type MergeTask = AcceptedChanges & { readonly current: string; readonly next: string; readonly digest: string };
+export type MergeTask = AcceptedChanges & {
+  readonly current: string;
+  readonly next: string;
+  readonly digest: string;
+  readonly overrides: AcceptedOverrides;
+};
 
 /**
  * Result of `mergeChecked`: the new definition with the changes that wait further, or the rules that it would break. `isOutdated`: the
- * definitions are not those that the approver has seen.
+ * definitions are not those that the approver has seen. `fault`: an override is wrong.
  */
 export type MergeResult =
   | { readonly definitionJson: string; readonly rest: ComparedDefinitions | undefined }
   | { readonly isOutdated: true }
+  | { readonly fault: ImportFault }
   | { readonly definitionFaults: readonly FileFault[] };
 
 /** Compares two definitions that are JSON texts. Undefined if they are equal. `flagged`: tools whose newer texts are suspicious. */
@@ -43,16 +51,23 @@ export function compareTexts(
  * Applies accepted changes to a definition and checks the result by the rules of private toolkits. Takes up to seconds of processor time,
  * so it runs in a thread of its own.
  */
-export async function mergeChecked({ current, next, digest, ...accepted }: MergeTask): Promise<MergeResult> {
+export async function mergeChecked({ current, next, digest, overrides, ...accepted }: MergeTask): Promise<MergeResult> {
   if (digestOf(current, next) !== digest) return { isOutdated: true };
-  const definitionJson = JSON.stringify(mergeDefinitions(parse(current), parse(next), accepted));
+  const { list } = overrides;
+  const [before, after] = [parse(current), parse(next)];
   try {
+    checkMatches(overrides, [before, after]);
+    const newer = list.length === 0 ? after : applyOverrides(after, overrides, true);
+    const merged = mergeDefinitions(before, newer, accepted);
+    const definitionJson = JSON.stringify(list.length === 0 ? merged : applyOverrides(merged, overrides, false));
     await checkPrivateToolkit(definitionJson);
+    const newerJson = list.length === 0 ? next : JSON.stringify(newer);
+    return { definitionJson, rest: compareTexts(definitionJson, newerJson, accepted.flagged) };
   } catch (error) {
     if (error instanceof DefinitionError) return { definitionFaults: error.faults };
+    if (error instanceof ImportError) return { fault: error.fault };
     throw error;
   }
-  return { definitionJson, rest: compareTexts(definitionJson, next, accepted.flagged) };
 }
 
 /** Returns the names of the tools in a definition that is JSON text. */

@@ -48,11 +48,11 @@ export function createSourceReader({ db, clock, views, importer }: SourceReaderO
         throw error;
       }
     },
-    async store(projectId, source, { comparison, names, digest, definition, document }) {
+    async store(projectId, source, { comparison, digest, definition, document, ...made }) {
       const refreshed = {
         definition,
         digest: Buffer.from(digest, "hex"),
-        options: optionsText(importOf(source, document), names),
+        options: optionsText(importOf(source, document), made),
         waiting: waitingOf(comparison),
         refreshedAt: clock.now(),
       };

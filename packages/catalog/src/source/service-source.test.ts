@@ -277,6 +277,59 @@ test("an operation that takes the name of another does not get its class, and an
   }
 });
 
+test("an approver sets classes and descriptions with an acceptance, and they stay at later reads", async () => {
+  const description = "Gives the money of one order back to the customer who paid it.";
+  const overrides = [
+    { match: "refund_*", class: "write" },
+    { match: "get_order", description },
+  ];
+  const { digest = "" } = (await refresh(newerDocument())) ?? {};
+  const wrong: [object, unknown[]][] = [
+    [{ match: "nope_*", class: "read" }, [3, "OVERRIDE_UNKNOWN", "overrides[0].match"]],
+    [{ match: "get_order", class: "mild" }, [3, "SOURCE_INVALID", "overrides[0].class"]],
+    [{ match: "get_order", name: "other" }, [3, "SOURCE_INVALID", "overrides[0].name"]],
+    [{ match: "get_order", description: "Short." }, [3, "SOURCE_INVALID", "overrides[0].description"]],
+  ];
+  for (const [one, refusal] of wrong)
+    expect(await refusalOf(client.acceptToolkitChanges({ slug, digest, overrides: [one] }))).toEqual(refusal);
+  const toolNames = ["refund_order"];
+  const { changes } = await client.acceptToolkitChanges({ slug, digest, toolNames, overrides });
+  expect(changes?.count).toBe(2);
+  const toolOf = async (name: string) => (await client.getTool({ slug: `${slug}.${name}`, projectId })).tool;
+  expect(await toolOf("refund_order")).toMatchObject({ accessClass: "write" });
+  expect(await toolOf("get_order")).toMatchObject({ description });
+  expect((await client.getToolkitSource({ slug })).source?.overrides).toMatchObject(overrides);
+  await client.acceptToolkitChanges({ slug, digest: changes?.digest ?? "" });
+  expect(await refresh(newerDocument())).toBeUndefined();
+  expect(await toolOf("refund_order")).toMatchObject({ accessClass: "write" });
+});
+
+test("an operation that took a name gets a milder class only if the approver accepts it and sets the class", async () => {
+  await client.importToolkit({
+    ...{ openapi: { url }, slug, replace: true },
+    overrides: [{ match: "search_orders", class: "read" }],
+  });
+  const document = newerDocument();
+  const { "/orders/search": _search, ...paths } = document.paths;
+  const clearing = { post: { operationId: "searchOrders", summary: "Purge all orders", responses: {} } };
+  served = { ...document, paths: { ...paths, "/orders/purge": clearing } };
+  const overrides = [{ match: "search_*", class: "write" }];
+  const classChanges = (changes: Awaited<ReturnType<typeof refresh>>) =>
+    changes?.altered.filter(({ tool, field }) => tool === "search_orders" && field === "class") ?? [];
+  const { digest = "" } = (await client.refreshToolkit({ slug })).changes ?? {};
+  const first = await client.acceptToolkitChanges({ slug, digest, toolNames: ["refund_order"], overrides });
+  expect(classChanges(first.changes)).toMatchObject([{ before: "write", after: "destructive" }]);
+  const again = (await client.refreshToolkit({ slug })).changes;
+  expect(classChanges(again)).toHaveLength(1);
+  await client.acceptToolkitChanges({
+    ...{ slug, digest: again?.digest ?? "", overrides },
+    toolNames: ["search_orders"],
+  });
+  const { tool } = await client.getTool({ slug: `${slug}.search_orders`, projectId });
+  expect(tool).toMatchObject({ accessClass: "write" });
+  expect(classChanges((await client.refreshToolkit({ slug })).changes)).toEqual([]);
+});
+
 test("of two approvers at once on two nodes, one accepts and the other is refused", async () => {
   const { digest = "" } = (await refresh(newerDocument())) ?? {};
   const both = await Promise.all(

@@ -4,10 +4,12 @@ import { type SourceChange, type ToolkitSource, toolkitSourcesForProject } from 
 import type { CatalogService, Toolkit as ToolkitMessage } from "@svc/gen/catalog";
 import { catalogFaults } from "../errors.ts";
 import { reportMessage } from "../import/convert-import.ts";
+import { ImportError } from "../import/import-fault.ts";
 import type { Toolkit } from "../model.ts";
 import { parseKeptToolkit } from "../private/parse-definition.ts";
 import type { PublishedToolkit } from "../private/private-toolkits.ts";
 import type { ToolkitSourceState } from "../view/view.ts";
+import { addOverrides } from "./accept-overrides.ts";
 import type { DefinitionDifferences } from "./compare-definitions.ts";
 import { readDifferences } from "./compare-texts.ts";
 import { changesMessage, sourceMessage } from "./convert-source.ts";
@@ -67,7 +69,7 @@ export function createSourceCalls(options: SourceCallsOptions): SourceCalls {
         ...(comparison !== undefined && { changes: changesMessage(comparison.changes, comparison.digest) }),
       };
     },
-    async acceptToolkitChanges({ slug, digest, toolNames, origin, dryRun }, ctx) {
+    async acceptToolkitChanges({ slug, digest, toolNames, origin, dryRun, overrides: given }, ctx) {
       const { projectId } = requireProject(ctx);
       const source = await requireSource(projectId, slug);
       const { definition, nextDefinition } = (await sourcesOf(projectId).findDefinitions(slug)) ?? {};
@@ -77,7 +79,10 @@ export function createSourceCalls(options: SourceCallsOptions): SourceCalls {
       const differences = readDifferences(source.changes);
       checkChosen(slug, differences, { toolNames, origin });
       const { flagged } = differences;
-      const task = { current: definition, next: nextDefinition, digest, tools: toolNames, flagged, origin };
+      const isAccepted = (name: string) =>
+        toolNames.length === 0 ? !flagged.includes(name) : toolNames.includes(name);
+      const { overrides, options: stored } = withOverrides(source.options, given, isAccepted);
+      const task = { current: definition, next: nextDefinition, digest, tools: toolNames, flagged, origin, overrides };
       const merged = await importer.merge(task, projectId);
       if (merged === "outdated") throw catalogFaults.CHANGES_OUTDATED(slug, "digest");
       const { definitionJson, rest } = merged;
@@ -91,7 +96,7 @@ export function createSourceCalls(options: SourceCallsOptions): SourceCalls {
           source: {
             kind: "accept",
             changesDigest: source.changesDigest,
-            options: source.options,
+            options: stored,
             rest: waitingOf(rest),
           },
         },
@@ -102,6 +107,20 @@ export function createSourceCalls(options: SourceCallsOptions): SourceCalls {
       };
     },
   };
+}
+
+function withOverrides(...given: Parameters<typeof addOverrides>): ReturnType<typeof addOverrides> {
+  try {
+    const [options, overrides, isAccepted] = given;
+    const plain = overrides.map(({ match, name, class: access, description }) => ({
+      ...{ match, name, class: access, description },
+    }));
+    return addOverrides(options, plain, isAccepted);
+  } catch (error) {
+    if (!(error instanceof ImportError)) throw error;
+    const { reason, problem, advice, field } = error.fault;
+    throw catalogFaults[reason](problem, advice, field);
+  }
 }
 
 function waitingMessage({ changes, changesDigest }: ToolkitSource) {

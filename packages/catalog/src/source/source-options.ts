@@ -7,12 +7,15 @@ type SourceOptions =
   | Omit<Extract<ImportSource, { readonly kind: "openapi" }>, "kind" | "slug" | "url" | "document">
   | Omit<Extract<ImportSource, { readonly kind: "mcp" }>, "kind" | "slug" | "url">;
 
-/** Returns the options of an import as JSON text, in the form in which they are stored. `names`: names of its tools by operation. */
-export function optionsText(source: ImportSource, names: CheckedImport["names"]): string {
+/** Names of tools by operation, as an import or a refresh leaves them. */
+type ToolNames = Pick<CheckedImport, "names" | "moved">;
+
+/** Returns the options of an import as JSON text, in the form in which they are stored. */
+export function optionsText(source: ImportSource, { names, moved }: ToolNames): string {
   const { kind, slug: _slug, url: _url, ...options } = source;
   if (!("document" in options)) return JSON.stringify(options);
   const { document: _document, ...others } = options;
-  return JSON.stringify({ ...others, names });
+  return JSON.stringify({ ...others, names, moved });
 }
 
 /** Returns the import that reads a stored source again. `document`: text of the newer document; empty to read it from its address. */
@@ -30,15 +33,15 @@ export function readOptions(options: string): SourceOptions {
 /** Returns the source of an imported toolkit, in the form in which it is stored. `mcpEveryMs`: time between two reads of an MCP server. */
 export function newSource(
   source: ImportSource,
-  { names, digest }: CheckedImport,
+  made: CheckedImport,
   { nowMs, mcpEveryMs }: { readonly nowMs: number; readonly mcpEveryMs: number },
 ): NewToolkitSource {
   const everyMs = source.kind === "mcp" ? mcpEveryMs : source.isWatched ? watchedEveryMs : undefined;
   return {
     kind: source.kind,
     origin: source.url,
-    options: optionsText(source, names),
-    digest: Buffer.from(digest, "hex"),
+    options: optionsText(source, made),
+    digest: Buffer.from(made.digest, "hex"),
     refreshedAt: nowMs,
     nextAt: everyMs === undefined ? null : nowMs + everyMs,
   };

@@ -1,10 +1,12 @@
-import { CatalogService, type ToolkitChanges } from "@svc/gen/catalog";
+import { create } from "@bufbuild/protobuf";
+import { CatalogService, ImportOverrideSchema, type ToolkitChanges } from "@svc/gen/catalog";
 import type { CommandContext } from "../../command/context.ts";
 import { CommandError } from "../../command/error.ts";
 import { readText } from "../../command/input.ts";
 import { call } from "../../command/topic.ts";
 import { plainText } from "../../text/plain.ts";
 import { countText, factLines, tableLines, timeText } from "../../text/table.ts";
+import { type ClassChoice, classes } from "./import.ts";
 
 const slug = { "<slug>": "slug of the toolkit" } as const;
 
@@ -62,23 +64,30 @@ export const addToolkitAccept = call(CatalogService.method.acceptToolkitChanges,
       "--digest <digest>",
       "accept the changes with this digest, of which 12 characters suffice; without it, the command asks at a terminal",
     ],
+    [
+      "--class <class=tools>",
+      "set the class of tools, now and at later reads, such as write=create_*; may be repeated",
+      { parse: classes },
+    ],
     ["--origin", "accept a new address or authentication also; accounts must then be connected again"],
     ["--dry-run", "check the result without storing it"],
   ],
   request: async ({ project, values, context }) => {
     const [named, begin] = [String(values["slug"]), values["digest"]];
+    const choices = (values["class"] ?? []) as readonly ClassChoice[];
+    const overrides = choices.map((choice) => create(ImportOverrideSchema, choice));
     const { changes } = await (await project()).catalog.getToolkitSource({ slug: named });
     if (changes === undefined)
       throw new CommandError(`${named} has no changes that wait: svc toolkits refresh reads its document again`);
     if (begin === undefined) {
       if (values["dryRun"] !== true) await confirmChanges(named, changes, context);
-      return { digest: changes.digest };
+      return { digest: changes.digest, overrides };
     }
     // A whole digest is sent as it is, so that the service refuses it if other changes wait now.
-    if (String(begin).length >= 64) return {};
+    if (String(begin).length >= 64) return { overrides };
     if (String(begin).length < digestShown)
       throw new CommandError(`--digest ${String(begin)} is too short: write at least ${digestShown} characters`, 2);
-    if (changes.digest.startsWith(String(begin))) return { digest: changes.digest };
+    if (changes.digest.startsWith(String(begin))) return { digest: changes.digest, overrides };
     throw new CommandError(
       `other changes of ${named} wait than those with the digest ${String(begin)}: svc toolkits changes shows them`,
     );

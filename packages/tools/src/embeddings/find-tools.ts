@@ -6,6 +6,7 @@ import type { Nearness } from "../search/fuse.ts";
 import type { FoundTools } from "../search/judge.ts";
 import { requestPartOf } from "../search/query-words.ts";
 import { searchOf, type ToolQuery } from "../search/tool-search.ts";
+import { prepareIndexes } from "../search/toolkit-index.ts";
 import { createVectorKeeper, type ToolkitVectors, type VectorKeeper } from "./background.ts";
 import { createEmbeddingsEndpoint, type EmbeddingsTarget, type EndpointOptions } from "./endpoint.ts";
 import type { EmbeddingsObserver, EmbeddingsPurpose } from "./observer.ts";
@@ -27,7 +28,10 @@ export type ToolFinder = {
 
 /** The finder that compares only words. It is used if the deployment has no embeddings endpoint. */
 export const wordFinder: ToolFinder = {
-  find: async (_projectId, view, query) => searchOf(view).search(query),
+  async find(_projectId, view, query) {
+    await prepareIndexes(view);
+    return searchOf(view).search(query);
+  },
   prepare: () => true,
   close: async () => {},
 };
@@ -72,6 +76,7 @@ export function createMeaningFinder(options: MeaningFinderOptions): ToolFinder {
   const asker = createQueryVectors({ endpoint: queries, clock, observer });
   return {
     async find(projectId, view, query) {
+      await prepareIndexes(view);
       const request = requestPartOf(query.query).trim();
       const asked = request === "" || query.kind === "trigger" ? undefined : request;
       const known = vectorsOf(view, keeper);

@@ -49,7 +49,7 @@ type Fits = Readonly<Record<Exclude<Confidence, "low">, number>>;
  * confidence. The scores were chosen with 800 requests for which a tool exists, and 160 everyday requests for which none exists. Of the 160
  * requests, 4 in 5 score below `medium` and 1 in 50 reaches `high`.
  */
-const saidFits: Fits = { high: 16.6, medium: 9.8 };
+const saidFits: Fits = { high: 15, medium: 9.4 };
 /**
  * Minimum search scores for a tool whose toolkit (app) has no example phrases. They are lower than for toolkits with example phrases,
  * because there is less text in which a query's words can occur.

@@ -1,10 +1,24 @@
 import type { ToolDefinition, Toolkit } from "@svc/catalog";
-import { translatorOf } from "./translate.ts";
-import { termsOf } from "./words.ts";
+import { foreignWordsOf, signsOf, sumOf, translatorOf } from "./translate.ts";
+import { cached, termsOfWords, wordsOf } from "./words.ts";
 
-/** Word that replaces a choice in an example phrase while the other words are translated. */
+/** Word that replaces a choice in an example phrase while the other words are translated, before the position of the choice. */
 const choiceMark = "qx";
-const markedChoice = new RegExp(`\\b${choiceMark}(\\d+)\\b`);
+/** Pattern for the parts of an example phrase: a word, or a sign of a choice such as `(call|ring)`. */
+const partOfPhrase = /[\p{L}\p{M}\p{N}'’]+|[()|]/gu;
+/**
+ * A word of a phrase, as people write it. `own`: its words in an English phrase. `foreign`: its words in another language: `l'équipe` has
+ * two. `signs`: how much it is a sign of each language.
+ */
+type PhraseWord = {
+  readonly own: readonly string[];
+  readonly foreign: readonly string[];
+  readonly signs: readonly number[];
+};
+const readWord = cached((text): PhraseWord => {
+  const foreign = foreignWordsOf(text);
+  return { own: wordsOf(text), foreign, signs: signsOf(foreign) };
+});
 
 /** An example request for a tool, as the search index stores it: its words, and alternatives to some of them. */
 export type Phrase = {
@@ -31,7 +45,7 @@ export function countSaid(sayings: readonly string[]): ReadonlyMap<string, numbe
   for (const saying of sayings) {
     for (const choices of placesOf(saying)) {
       const share = 1 / Math.sqrt(choices.length);
-      for (const term of new Set(choices.flatMap(termsOf))) counts.set(term, (counts.get(term) ?? 0) + share);
+      for (const term of new Set(choices.flat())) counts.set(term, (counts.get(term) ?? 0) + share);
     }
   }
   return counts;
@@ -41,11 +55,10 @@ function readPhrase(text: string): Phrase {
   const places = new Map<string, number>();
   let count = 0;
   let size = 0;
-  for (const choices of placesOf(text)) {
-    const terms = choices.map(termsOf);
+  for (const terms of placesOf(text)) {
     const telling = terms.filter((choice) => choice.length > 0);
     if (telling.length === 0) continue;
-    if (choices.length === 1) {
+    if (terms.length === 1) {
       for (const term of telling.flat()) {
         if (places.has(term)) continue;
         places.set(term, count++);
@@ -66,17 +79,51 @@ export function withoutNames(text: string): string {
 }
 
 /**
- * Returns the texts at each position of an example phrase: one text, or its alternatives. A phrase in another language is translated into
- * English, as queries are. Its names are kept, because German nouns begin with a capital letter too.
+ * Returns the terms at each position of an example phrase: of one text, or of its alternatives. A phrase in another language is translated
+ * into English, as queries are. Its names are kept, because German nouns begin with a capital letter too.
  */
-function placesOf(saying: string): string[][] {
-  const translated = translatorOf(saying);
-  const parts = (translated === undefined ? withoutNames(saying) : saying).split(/\(([^()]*)\)/);
-  const choicesAt = (at: number) => parts[at]?.split("|") ?? [];
-  if (translated === undefined) return parts.map((part, at) => (at % 2 === 0 ? [part] : choicesAt(at)));
+function placesOf(saying: string): readonly (readonly (readonly string[])[])[] {
+  const written = textsOf(saying);
+  const all = written.flat(2);
+  const translated = translatorOf(
+    all.flatMap(({ foreign }) => foreign),
+    sumOf(all.map(({ signs }) => signs)),
+  );
+  if (translated === undefined) {
+    const unnamed = withoutNames(saying);
+    const texts = unnamed === saying ? written : textsOf(unnamed);
+    return texts.map((choices) => choices.map((text) => termsOfWords(text.flatMap(({ own }) => own))));
+  }
+  const places = written.map((choices) => choices.map((text) => text.flatMap(({ foreign }) => foreign)));
   // The fixed words are translated together, because a verb may have two parts, as the German `leg … an`. A mark replaces each choice.
-  const marked = parts.map((part, at) => (at % 2 === 0 ? part : ` ${choiceMark}${at} `)).join("");
-  return translated(marked)
-    .split(markedChoice)
-    .map((part, at) => (at % 2 === 0 ? [part] : choicesAt(Number(part)).map(translated)));
+  const marked = places.flatMap((texts, at) => (texts.length === 1 ? texts.flat() : [`${choiceMark}${at}`]));
+  return partsOf(translated(marked)).map((words) => {
+    const texts = isMark(words[0]) ? places[Number(words[0].slice(choiceMark.length))]?.map(translated) : undefined;
+    return (texts ?? [words]).map(termsOfWords);
+  });
+}
+
+/** Returns the words of an example phrase by position. A position has one text, or the texts of a choice such as `(call|ring)`. */
+function textsOf(saying: string): PhraseWord[][][] {
+  const places: PhraseWord[][][] = [[[]]];
+  for (const part of saying.match(partOfPhrase) ?? []) {
+    if (part === "(" || part === ")") places.push([[]]);
+    else if (part === "|") places.at(-1)?.push([]);
+    else places.at(-1)?.at(-1)?.push(readWord(part));
+  }
+  return places;
+}
+
+/** Splits the words of a phrase so that each mark of a choice is a part of its own. */
+function partsOf(words: readonly string[]): string[][] {
+  const parts: string[][] = [[]];
+  for (const word of words) {
+    if (isMark(word)) parts.push([word], []);
+    else parts.at(-1)?.push(word);
+  }
+  return parts;
+}
+
+function isMark(word: string | undefined): word is string {
+  return word !== undefined && /^qx\d+$/.test(word);
 }

@@ -90,7 +90,7 @@ export function readQuery(text: string, isHeld: (term: string) => boolean): Sear
   const { request, data, hasText } = partText(plain, marks.hasChannel || marks.hasPerson);
   const names = namesIn(request);
   const isKnown = (word: string) => names.has(word) || isEnglish(word) || isHeld(termOf(word));
-  const { words: written, unknown, isTranslated } = translate(foreignWordsOf(request));
+  const { words: written, unknown, isTranslated } = translate(foreignWordsOf(request), (word) => isHeld(termOf(word)));
   const corrected = written.map((word) => (isKnown(word) || unknown.has(word) ? word : (correctWord(word) ?? word)));
   const meant = readIdioms(corrected, idioms, (word) => [termOf(word)]);
   const isNamed = (word: string) => isHeld(formMark + word) || isHeld(formMark + termOf(word));

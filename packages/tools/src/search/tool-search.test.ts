@@ -5,6 +5,7 @@ import { sampleToolkits } from "@svc/testing/sample-toolkits";
 import { shippedCatalog } from "@svc/testing/shipped-catalog";
 import { expect, test } from "vitest";
 import { createToolSearch, searchOf, type ToolQuery } from "./tool-search.ts";
+import { prepareIndexes } from "./toolkit-index.ts";
 
 type ToolSource = {
   description: string;
@@ -359,4 +360,23 @@ test.each([
   const found = slugsFor(await shippedCatalog(), { query, limit: 50 });
   expect(found).toContain(deprecated);
   expect(found.indexOf(replacement)).toBeLessThan(found.indexOf(deprecated));
+});
+
+test("other work of the event loop runs while the indexes of many tools are made", async () => {
+  const { toolkits, ...catalog } = await shippedCatalog();
+  const view = { ...catalog, toolkits: new Map([...toolkits].map(([slug, toolkit]) => [slug, { ...toolkit }])) };
+  let isDone = false;
+  let rounds = 0;
+  const count = () => {
+    rounds++;
+    if (!isDone) setImmediate(count);
+  };
+  setImmediate(count);
+  await Promise.all([prepareIndexes(view), prepareIndexes(view)]);
+  isDone = true;
+  expect(rounds).toBeGreaterThan(view.toolkits.size);
+  expect(prepareIndexes(view)).toBeUndefined();
+  expect(searchOf(view).search({ query: "cancel my appointment" })).toEqual(
+    createToolSearch(await shippedCatalog()).search({ query: "cancel my appointment" }),
+  );
 });

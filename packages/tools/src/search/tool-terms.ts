@@ -51,10 +51,10 @@ export const formMark = "=";
 const saturation = 0.6;
 const lengthShare = 0.4;
 /**
- * Parameters for example phrases. `weight`: how much they count. `saturation`: the smaller it is, the less each further phrase with the
- * same term adds.
+ * Parameters for the example phrases of a tool. `weight`: how much they count. `saturation`: the smaller it is, the less each further
+ * phrase with the same term adds. `lengthShare`: how much the number of phrases matters. `usualCount`: the usual number of phrases.
  */
-const said = { weight: 5, saturation: 0.4 };
+const said = { weight: 5, saturation: 1.6, lengthShare: 0.75, usualCount: 25 };
 
 /**
  * Returns how strongly each term describes a tool: the ranking formula BM25 summed over the tool's fields. The rarity of the term among all
@@ -74,8 +74,10 @@ export function weighTerms(tool: ToolDefinition, toolkit: Toolkit): ReadonlyMap<
       strengths.set(term, (strengths.get(term) ?? 0) + (share * weight * count) / (count + slowness));
     }
   }
-  for (const [term, count] of countSaid(toolkit.sayings?.get(tool.name) ?? [])) {
-    strengths.set(term, (strengths.get(term) ?? 0) + (said.weight * count) / (count + said.saturation));
+  const sayings = toolkit.sayings?.get(tool.name) ?? [];
+  const slowness = said.saturation * (1 - said.lengthShare + (said.lengthShare * sayings.length) / said.usualCount);
+  for (const [term, count] of countSaid(sayings)) {
+    strengths.set(term, (strengths.get(term) ?? 0) + (said.weight * count) / (count + slowness));
   }
   for (const word of wordsOf(tool.name).filter(isTelling)) strengths.set(formMark + word, 1);
   return strengths;

@@ -1,4 +1,6 @@
-import type { Action, CodeTool, Toolkit } from "@svc/catalog";
+import { setImmediate } from "node:timers/promises";
+import type { Action, Catalog, CodeTool, Toolkit } from "@svc/catalog";
+import { createSlices } from "@svc/core";
 import SearchableMap from "minisearch/SearchableMap";
 import { type Phrase, phrasesOf } from "./phrases.ts";
 import { formMark, weighTerms } from "./tool-terms.ts";
@@ -32,22 +34,57 @@ export type ToolkitIndex = {
 };
 
 const indexes = new WeakMap<Toolkit, ToolkitIndex>();
+/** Indexes that are being made in the background, by toolkit. */
+const started = new WeakMap<Toolkit, Promise<void>>();
 
 /** Returns the search index of a toolkit. It is created once and shared by all callers. */
 export function indexOf(toolkit: Toolkit): ToolkitIndex {
   const known = indexes.get(toolkit);
   if (known !== undefined) return known;
-  const made = buildIndex(toolkit);
-  indexes.set(toolkit, made);
-  return made;
+  const steps = buildIndex(toolkit);
+  for (let step = steps.next(); ; step = steps.next()) {
+    if (step.done !== true) continue;
+    indexes.set(toolkit, step.value);
+    return step.value;
+  }
 }
 
+/**
+ * Creates the missing indexes of a view's toolkits. Other work of the event loop runs in between: the phrases of all tools that svc ships
+ * take about half a second. Returns undefined if no index is missing.
+ */
+export function prepareIndexes({ toolkits }: Catalog): Promise<void> | undefined {
+  const missing = [...toolkits.values()].filter((toolkit) => !indexes.has(toolkit));
+  return missing.length === 0 ? undefined : prepareAll(missing);
+}
+
+async function prepareAll(toolkits: readonly Toolkit[]): Promise<void> {
+  for (const toolkit of toolkits) {
+    const making = started.get(toolkit) ?? prepare(toolkit);
+    started.set(toolkit, making);
+    await making;
+  }
+}
+
+async function prepare(toolkit: Toolkit): Promise<void> {
+  const slices = createSlices(setImmediate);
+  const steps = buildIndex(toolkit);
+  for (let step = steps.next(); ; step = steps.next()) {
+    // A search without this preparation may have made the index in between.
+    if (step.done === true) return void (indexes.has(toolkit) || indexes.set(toolkit, step.value));
+    const pause = slices.rest();
+    if (pause !== undefined) await pause;
+  }
+}
+
+/** Makes the index of a toolkit. Yields after each tool, so that other work can run in between. */
 // The index of the library MiniSearch is not used, because toolkits cannot share it. It took 2 ms (median) for 10,000 tools, and this index
 // takes 0.8 ms.
-function buildIndex(toolkit: Toolkit): ToolkitIndex {
+function* buildIndex(toolkit: Toolkit): Generator<void, ToolkitIndex> {
   const tools = [...toolkit.actions, ...toolkit.codeTools].filter(({ callable }) => callable);
   const terms = new Map<string, { places: number[]; strengths: number[] }>();
   for (const [place, tool] of tools.entries()) {
+    yield;
     for (const [term, strength] of weighTerms(tool, toolkit)) {
       let postings = terms.get(term);
       if (postings === undefined) {

@@ -3,10 +3,10 @@ import { isTime } from "./data-words.ts";
 import { collectIdioms, type Idioms, type ReadWord, readIdioms } from "./idioms.ts";
 import languages from "./languages.json" with { type: "json" };
 import { englishWords, isEnglish } from "./spelling.ts";
-import { termOf, wordsOf } from "./words.ts";
+import { cached, termOf, wordsOf } from "./words.ts";
 
 /** Vocabulary of a language other than English: each word with its English meaning. */
-type Language = {
+type Vocabulary = {
   readonly functionWords: ReadonlyMap<string, string>;
   /**
    * Stems (words without their endings) of the language, each with its English meaning. A word of a query is recognized if it is a stem
@@ -17,6 +17,8 @@ type Language = {
   readonly spellings: SearchableMap<string>;
   readonly idioms: Idioms;
   readonly endings: ReadonlySet<string>;
+  /** Number of letters of the longest ending. */
+  readonly endingMax: number;
   /** Function words of the language that come before a plural, as `los` in `los contactos`. */
   readonly plurals: ReadonlySet<string>;
   /** Letters that may join the parts of a compound word. Empty if the language has no compounds. */
@@ -25,8 +27,16 @@ type Language = {
   readonly particles: ReadonlySet<string>;
   /** Pattern for `ge` or `zu` in a German verb, as in `angelegt` or `anzulegen`. Undefined for other languages. */
   readonly inserted: RegExp | undefined;
-  /** Cache of the meanings of single words (see `wordMeaning`); null for a word without a meaning. */
-  readonly meanings: Map<string, string | null>;
+};
+
+/**
+ * A language other than English. The functions cache their results, because queries and phrases repeat words. `meaningOf`: the English
+ * meaning of a word. `spelledMeaningOf`: the same for a misspelled word. `formsOf`: a word without its endings.
+ */
+type Language = Vocabulary & {
+  readonly meaningOf: (word: string) => string | undefined;
+  readonly spelledMeaningOf: (word: string) => string | undefined;
+  readonly formsOf: (word: string) => readonly string[];
 };
 
 /** A query in English. Words that could not be translated are unchanged. */
@@ -40,19 +50,26 @@ export type TranslatedQuery = {
 
 const known: readonly Language[] = Object.values(languages).map((language) => {
   const particles = wordsOf(language.particles);
-  return {
+  const endings = wordsOf(language.endings);
+  const vocabulary = {
     functionWords: invert(language.function),
     stems: invert(language.words),
     spellings: SearchableMap.from(invert(language.words)),
     idioms: collectIdioms(language.idioms, (idiom) =>
       idiom.split(" ").flatMap((part) => (part === "*" ? part : wordsOf(part))),
     ),
-    endings: new Set(["", ...wordsOf(language.endings)]),
+    endings: new Set(["", ...endings]),
+    endingMax: Math.max(...endings.map(({ length }) => length)),
     plurals: new Set(wordsOf(language.plurals)),
     joints: language.joints === "" ? [] : ["", ...language.joints.split(" ")],
     particles: new Set(particles),
     inserted: particles.length === 0 ? undefined : new RegExp(`^(${particles.join("|")}|)(?:ge|zu)(?=\\p{L}{3})`, "u"),
-    meanings: new Map(),
+  };
+  return {
+    ...vocabulary,
+    meaningOf: cached((word) => wordMeaning(vocabulary, word)),
+    spelledMeaningOf: cached((word) => spelledMeaning(vocabulary, word)),
+    formsOf: cached((word) => formsOf(vocabulary, word)),
   };
 });
 
@@ -78,8 +95,6 @@ const wordMax = 40;
 /** Minimum number of letters of a word that is corrected. `spelledWordsMax`: maximum number of words of a query that are corrected. */
 const spelledMin = 5;
 const spelledWordsMax = 6;
-/** Maximum number of words whose meanings are cached, for each language. */
-const meaningsKeptMax = 20_000;
 /** Pattern for a French article or pronoun before a vowel, as in `l'équipe`. */
 const elision = /(?<!\p{L})(l|d|j|n|s|m|t|c|qu)['’](?=\p{L})/giu;
 
@@ -88,37 +103,60 @@ export function foreignWordsOf(text: string): string[] {
   return wordsOf(text.replaceAll(elision, "$1 "));
 }
 
-/** Returns the words of a query in English if they are German, Spanish or French. Unknown words stay unchanged. */
-export function translate(words: readonly string[]): TranslatedQuery {
-  const language = languageOf(words);
-  return language === undefined ? { words, unknown: new Set(), isTranslated: false } : translateFrom(language, words);
+/**
+ * Returns the words of a query in English if they are German, Spanish or French. Unknown words stay unchanged. `isHeld`: returns true if an
+ * example phrase contains the word in this form. Such a word is not treated as a misspelled one.
+ */
+export function translate(words: readonly string[], isHeld: (word: string) => boolean = () => false): TranslatedQuery {
+  const language = languageOf(words, signsOf(words));
+  return language === undefined
+    ? { words, unknown: new Set(), isTranslated: false }
+    : translateFrom(language, words, (word) => (isHeld(word) ? undefined : language.spelledMeaningOf(word)));
 }
 
 /**
- * Returns a function that translates parts of an example phrase into English. Undefined if the phrase is in English. It reads words as
- * `translate` reads those of a query, so that a query in the same words matches the phrase.
+ * Returns a function that translates parts of an example phrase into English. Undefined if the phrase is in English. `words`: all words of
+ * the phrase. `signs`: the sum of `signsOf` of the words. It translates as `translate` does, so that a query in the same words matches the
+ * phrase. But it corrects no words.
  */
-export function translatorOf(phrase: string): ((part: string) => string) | undefined {
-  const language = languageOf(foreignWordsOf(phrase));
-  if (language === undefined) return undefined;
-  return (part) => translateFrom(language, foreignWordsOf(part)).words.join(" ");
+export function translatorOf(
+  words: readonly string[],
+  signs: readonly number[],
+): ((words: readonly string[]) => readonly string[]) | undefined {
+  const language = languageOf(words, signs);
+  return language && ((part) => translateFrom(language, part, () => undefined).words);
 }
 
-/** Returns the language of a text; undefined if it is English or unknown. */
-function languageOf(words: readonly string[]): Language | undefined {
-  const scores = known.map((language) => likenessTo(language, words));
+/** Returns the language of a text; undefined if it is English or unknown. `signs`: the sum of `signsOf` of its words. */
+function languageOf(words: readonly string[], [english = 0, ...scores]: readonly number[]): Language | undefined {
   const best = Math.max(...scores);
   const [first = ""] = words;
   const commanding =
     words.length <= commandMax && !isEnglish(first)
-      ? known.find((tried, at) => scores[at] === best && wordMeaning(tried, first) !== undefined)
+      ? known.find((tried, at) => scores[at] === best && tried.meaningOf(first) !== undefined)
       : undefined;
   const language = commanding ?? known[scores.indexOf(best)];
-  return commanding !== undefined || best > likenessToEnglish(words) ? language : undefined;
+  return commanding !== undefined || best > english ? language : undefined;
 }
 
-function translateFrom(language: Language, foreign: readonly string[]): TranslatedQuery {
-  const words = readIdioms(foreign, language.idioms, (word) => formsOf(language, word));
+/** Returns how much the words are a sign that a text is English, and for each other language, that it is in this language. */
+export function signsOf(words: readonly string[]): readonly number[] {
+  return sumOf(words.map(signsOfWord));
+}
+
+/** Returns the sums of lists of numbers, by position. */
+export function sumOf(lists: readonly (readonly number[])[]): readonly number[] {
+  const sums = [0, ...known.map(() => 0)];
+  for (const list of lists) for (let at = 0; at < sums.length; at++) sums[at] = (sums[at] ?? 0) + (list[at] ?? 0);
+  return sums;
+}
+
+function translateFrom(
+  language: Language,
+  foreign: readonly string[],
+  correct: (word: string) => string | undefined,
+): TranslatedQuery {
+  const words = readIdioms(foreign, language.idioms, language.formsOf);
   const verbs = partedVerbs(language, words);
   const unknown = new Set<string>();
   let isPlural = false;
@@ -129,9 +167,9 @@ function translateFrom(language: Language, foreign: readonly string[]): Translat
     if (parted !== undefined) return parted.split(" ").filter((part) => part !== "");
     const between = language.functionWords.get(word);
     if (between !== undefined) isPlural = language.plurals.has(word);
-    const exact = between ?? (isTime(word) ? stemMeaning(language, word) : wordMeaning(language, word));
+    const exact = between ?? (isTime(word) ? stemMeaning(language, word) : language.meaningOf(word));
     const isTried = exact === undefined && !isTime(word) && !isEnglish(word) && spelledWords++ < spelledWordsMax;
-    const meaning = isTried ? spelledMeaning(language, word) : exact;
+    const meaning = isTried ? correct(word) : exact;
     if (meaning === undefined && isTime(word)) return [word];
     if (meaning === undefined) {
       const written = isEnglish(word) ? word : withoutUmlauts(language, word);
@@ -145,7 +183,7 @@ function translateFrom(language: Language, foreign: readonly string[]): Translat
 }
 
 /** Returns a German word in one form for both ways to type an umlaut: `loeschung` and `löschung` both become `loschung`. */
-function withoutUmlauts({ joints }: Language, word: string): string {
+function withoutUmlauts({ joints }: Vocabulary, word: string): string {
   return joints.length === 0 ? word : word.replaceAll(/(?<![aeq])([aou])e(?=\p{L})/gu, "$1");
 }
 
@@ -176,15 +214,7 @@ function partedVerbs(language: Language, words: readonly ReadWord[]): ReadonlyMa
 }
 
 /** Returns the English meaning of a word in any form, also of a compound word. Undefined if the language does not have the word. */
-function wordMeaning(language: Language, word: string): string | undefined {
-  const known = language.meanings.get(word);
-  if (known !== undefined) return known ?? undefined;
-  const found = readMeaning(language, word);
-  if (word.length <= wordMax && language.meanings.size < meaningsKeptMax) language.meanings.set(word, found ?? null);
-  return found;
-}
-
-function readMeaning(language: Language, word: string): string | undefined {
+function wordMeaning(language: Vocabulary, word: string): string | undefined {
   const plain = word.replaceAll(/([aou])e/g, "$1");
   const bare = language.inserted === undefined ? word : word.replace(language.inserted, "$1");
   return (
@@ -196,8 +226,9 @@ function readMeaning(language: Language, word: string): string | undefined {
 }
 
 /** Returns a word, and the word without each of its endings. */
-function formsOf({ endings }: Language, word: string): readonly string[] {
-  const ends = Array.from({ length: word.length > wordMax ? 1 : word.length }, (_, cut) => word.length - cut);
+function formsOf({ endings, endingMax }: Vocabulary, word: string): readonly string[] {
+  const cuts = word.length > wordMax ? 1 : Math.min(word.length, endingMax + 1);
+  const ends = Array.from({ length: cuts }, (_, cut) => word.length - cut);
   return ends.filter((end) => endings.has(word.slice(end))).map((end) => word.slice(0, end));
 }
 
@@ -205,9 +236,10 @@ function formsOf({ endings }: Language, word: string): readonly string[] {
  * Returns the English meaning of a foreign word, by removing one of the language's endings. If several stems are known, the longest is
  * used.
  */
-function stemMeaning({ stems, endings }: Language, word: string): string | undefined {
+function stemMeaning({ stems, endings, endingMax }: Vocabulary, word: string): string | undefined {
   if (word.length > wordMax) return undefined;
-  for (let end = word.length; end >= partMin - 1; end--) {
+  const least = Math.max(partMin - 1, word.length - endingMax);
+  for (let end = word.length; end >= least; end--) {
     const meaning = endings.has(word.slice(end)) ? stems.get(word.slice(0, end)) : undefined;
     if (meaning !== undefined) return meaning;
   }
@@ -218,7 +250,7 @@ function stemMeaning({ stems, endings }: Language, word: string): string | undef
  * Returns the English meaning of a foreign word with at most one wrong letter, which is not the first. Returns undefined if no known word
  * is so similar.
  */
-function spelledMeaning(language: Language, word: string): string | undefined {
+function spelledMeaning(language: Vocabulary, word: string): string | undefined {
   for (const form of formsOf(language, word)) {
     if (form.length < spelledMin) continue;
     const [like] = [...language.spellings.fuzzyGet(form, 1).entries()].filter(
@@ -229,7 +261,7 @@ function spelledMeaning(language: Language, word: string): string | undefined {
   return undefined;
 }
 
-function compoundMeaning(language: Language, word: string): string | undefined {
+function compoundMeaning(language: Vocabulary, word: string): string | undefined {
   for (let end = word.length - partMin; end >= partMin && language.joints.length > 0; end--) {
     const tail = stemMeaning(language, word.slice(end));
     if (tail === undefined) continue;
@@ -242,21 +274,21 @@ function compoundMeaning(language: Language, word: string): string | undefined {
   return undefined;
 }
 
-function likenessTo(language: Language, words: readonly string[]): number {
-  return words.reduce((sum, word) => {
-    // A function word (such as an article) is a strong sign for a language and has the weight 2. A function word that is also an English
-    // content word, such as the French `comment` ("how"), has only the weight 1.
-    const isTellingInEnglish = englishWords.telling.has(termOf(word));
-    if (language.functionWords.has(word)) return sum + (isTellingInEnglish ? 1 : functionShare);
-    return wordMeaning(language, word) === undefined ? sum : sum + 1;
-  }, 0);
+const signsOfWord = cached((word): readonly number[] => [
+  englishLikeness(word),
+  ...known.map((language) => likenessTo(language, word)),
+]);
+
+function likenessTo(language: Language, word: string): number {
+  // A function word (such as an article) is a strong sign for a language and has the weight 2. A function word that is also an English
+  // content word, such as the French `comment` ("how"), has only the weight 1.
+  if (language.functionWords.has(word)) return englishWords.telling.has(termOf(word)) ? 1 : functionShare;
+  return language.meaningOf(word) === undefined ? 0 : 1;
 }
 
-function likenessToEnglish(words: readonly string[]): number {
-  return words.reduce((sum, word) => {
-    if (englishWords.functional.has(word)) return sum + functionShare;
-    return englishWords.telling.has(termOf(word)) ? sum + 1 : sum;
-  }, 0);
+function englishLikeness(word: string): number {
+  if (englishWords.functional.has(word)) return functionShare;
+  return englishWords.telling.has(termOf(word)) ? 1 : 0;
 }
 
 function invert(words: Readonly<Record<string, string>>): ReadonlyMap<string, string> {

@@ -15,12 +15,25 @@ const stopWords: ReadonlySet<string> = new Set(vocabulary.stopWords);
 /** Word forms that the stemmer cannot reduce, such as `sent`. A Map is used because a query may contain names of Object.prototype. */
 const irregularForms: ReadonlyMap<string, string> = new Map(Object.entries(vocabulary.irregularForms));
 const isAscii = /^[ -~]*$/;
-const stems = new Map<string, string>();
 /**
- * Maximum number of stems in the cache. The 610 definitions that svc ships have far fewer words, and the definitions of a deployment
- * usually add few.
+ * Maximum number of words in a cache. The 610 definitions that svc ships have far fewer words, and the definitions of a deployment usually
+ * add few.
  */
-const stemsKeptMax = 50_000;
+const wordsKeptMax = 50_000;
+/** Maximum number of letters of a cached word. Longer ones are hardly ever repeated. */
+const lengthKeptMax = 40;
+
+/** Returns a function with the same results as `read`, which depend only on the word. The results of up to 50,000 words are kept. */
+export function cached<T>(read: (word: string) => T): (word: string) => T {
+  const known = new Map<string, { readonly result: T }>();
+  return (word) => {
+    const found = known.get(word);
+    if (found !== undefined) return found.result;
+    const result = read(word);
+    if (known.size < wordsKeptMax && word.length <= lengthKeptMax) known.set(word, { result });
+    return result;
+  };
+}
 
 /** Letters without a decomposition in Unicode, and the letters that people type instead, such as `ss` for `ß`. */
 const plainLetters: ReadonlyMap<string, string> = new Map(
@@ -77,20 +90,29 @@ export function readPhrases(words: readonly string[]): string[] {
 }
 
 /** Returns the form in which the search index has a word: its stem. */
-export function termOf(word: string): string {
-  const known = stems.get(word);
-  if (known !== undefined) return known;
-  const term = stemmer(irregularForms.get(word) ?? word);
-  if (stems.size < stemsKeptMax) stems.set(word, term);
-  return term;
-}
+export const termOf: (word: string) => string = cached((word) => stemmer(irregularForms.get(word) ?? word));
 
 /** Returns the words of a text in the form of the search index, in order, without stop words and single letters. */
 export function termsOf(text: string): string[] {
-  return readWords(text).filter(isTelling).map(termOf);
+  return termsOfWords(wordsOf(text));
 }
+
+/** Returns the terms of a text whose words are known, as `termsOf` does. */
+export function termsOfWords(words: readonly string[]): string[] {
+  const terms: string[] = [];
+  for (let start = 0; start < words.length; ) {
+    const word = readingOf(words[start] ?? "");
+    const phrase = word.phrases?.find((known) => known.words.every((part, index) => words[start + index] === part));
+    terms.push(...(phrase === undefined ? word : readingOf(phrase.meaning)).terms);
+    start += phrase?.words.length ?? 1;
+  }
+  return terms;
+}
+
+/** How a text is read that contains a word. `terms`: the term of the word; empty for a stop word. `phrases`: phrases that begin with it. */
+const readingOf = cached((word) => ({ terms: isTelling(word) ? [termOf(word)] : [], phrases: phrases.get(word) }));
 
 /** True if a word helps to distinguish tools. False for stop words such as `the`. */
 export function isTelling(word: string): boolean {
-  return !stopWords.has(word) && (word.length > 1 || /\p{N}|[^\p{ASCII}]/u.test(word));
+  return word.length > 1 ? !stopWords.has(word) : !stopWords.has(word) && /\p{N}|[^\p{ASCII}]/u.test(word);
 }

@@ -43,7 +43,7 @@ test.each([
   ["envía un mensaje al grupo", "messaging_bot.send_message"],
   ["leg den Juni-Newsletter auf Eis", "email_marketing.unschedule_campaign"],
   ["tráeme la lista de clientes", "sales_crm.list_persons"],
-  ["crea una tarea para el lunes", "issue_tracker.create_issue"],
+  ["crea un ticket para el lunes", "issue_tracker.create_issue"],
   ["rappelle à Paul de signer", "esignature.remind_signature_request"],
   ["rembourser le paiement 4471", "payments_checkout.post_payments_payment_psp_reference_refunds"],
   ["qui est d'astreinte cette semaine", "incident_mgmt.list_oncalls"],

@@ -31,6 +31,7 @@ export function normalize(text: string): string {
     .replace(/"date":"[^"]+"/g, '"date":"DATE"')
     .replace(/(\\?"date\\?": ?)\d{10}\b/g, "$1SECONDS")
     .replace(/127\.0\.0\.1:\d+/g, "127.0.0.1:PORT")
+    .replace(/(see the tools at once: )\d+/g, "$1COUNT")
     .replace(/ \d+ +127\.0\.0\.1 /g, " MS  127.0.0.1 ")
     .replace(/\bMS +ADDRESS/g, "MS  ADDRESS")
     .trim();

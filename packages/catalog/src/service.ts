@@ -16,6 +16,7 @@ import {
 import type { FoundToolkitClient } from "@svc/db/catalog/clients";
 import type { SourceChange } from "@svc/db/catalog/sources";
 import type { Database } from "@svc/db/connect";
+import { countOpenKeys } from "@svc/db/keys/repo";
 import {
   type CatalogService,
   type ListToolsRequest,
@@ -175,7 +176,7 @@ export function createCatalogService(options: CatalogServiceOptions): ServiceImp
       const isRegistered = client !== undefined || (await isOauthRegistered(toolkit));
       return {
         toolkit: toMessage(toolkit, isRegistered, { kind: source.kind, changesWaiting: 0 }),
-        report: reportMessage(report),
+        report: reportMessage(report, await countOpenKeys(db, projectId, clock.now())),
         ...(dryRun && { tools: importedTools(toolkit) }),
       };
     },

@@ -1,5 +1,6 @@
 import {
   countMadeKeys,
+  countOpenKeys,
   createApiKey,
   ensureApiKey,
   listMadeKeys,
@@ -22,4 +23,5 @@ plan("store a key unless it is known", (db) => ensureApiKey(db, key));
 plan("revoke a key", (db) => revokeApiKey(db, keyId, nowMs));
 plan("list the keys that a key made", (db) => listMadeKeys(db, keyId, { after: seededId("key", 500_000), limit: 51 }));
 plan("count the keys that a key made", (db) => countMadeKeys(db, keyId, nowMs));
+plan("count the keys without limits on toolkits", (db) => countOpenKeys(db, seededId("prj", 1), nowMs));
 plan("note the use of keys", (db) => touchApiKeys(db, [keyId, seededId("key", 7)], nowMs));

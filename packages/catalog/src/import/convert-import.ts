@@ -57,8 +57,8 @@ function readSource(request: ImportToolkitRequest): ImportSource {
   );
 }
 
-/** Returns the report of an import in the form of the API. */
-export function reportMessage(report: ImportedReport): MessageInitShape<typeof ImportReportSchema> {
+/** Returns the report of an import in the form of the API. `openKeys`: number of keys and grants that see the new tools at once. */
+export function reportMessage(report: ImportedReport, openKeys = 0): MessageInitShape<typeof ImportReportSchema> {
   const { title, version, format, baseUrl, foreignHost, operations, classes, leftOut, notes, suggestions } = report;
   return {
     ...{ title, version, format, baseUrl, foreignHost, operations },
@@ -68,5 +68,6 @@ export function reportMessage(report: ImportedReport): MessageInitShape<typeof I
     leftOut: [...leftOut],
     notes: [...notes],
     suggestions: [...suggestions],
+    openKeys,
   };
 }

@@ -182,6 +182,21 @@ test("an OpenID provider becomes OAuth with its endpoints, once its metadata was
   expect(tools["list_orders"]).toMatchObject({ scopes: ["orders.read"] });
 });
 
+test("the report names the hosts of OAuth that are of another domain than the document", () => {
+  const document = shopDocument();
+  const flows = {
+    authorizationCode: { authorizationUrl: "https://login.example.net/ask", tokenUrl: "https://api.example.com/token" },
+  };
+  Object.assign(document.components.securitySchemes, { login: { type: "oauth2", flows } });
+  const namedFor = (documentUrl: string) => {
+    const { notes } = imported(document, { documentUrl }).report;
+    return notes.flatMap(({ detail }) => /^OAuth uses (\S+),/.exec(detail)?.[1] ?? []);
+  };
+  expect(namedFor("https://docs.example.com/openapi.json")).toEqual(["login.example.net"]);
+  expect(namedFor("https://example.org/openapi.json")).toEqual(["login.example.net", "api.example.com"]);
+  expect(namedFor("")).toEqual([]);
+});
+
 test("two keys that an app wants together become the user name and the password of an account", () => {
   const document = shopDocument();
   Object.assign(document.components.securitySchemes, {

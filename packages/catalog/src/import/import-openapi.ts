@@ -1,7 +1,13 @@
 import { createHash } from "node:crypto";
 import { isSlug } from "../check/known-names.ts";
 import { toolkitLimits } from "../private/toolkit-limits.ts";
-import { type AccessClass, type ActionDocument, accessClasses, type ToolkitDocument } from "../read/documents.ts";
+import {
+  type AccessClass,
+  type ActionDocument,
+  type AuthDocument,
+  accessClasses,
+  type ToolkitDocument,
+} from "../read/documents.ts";
 import { authOf, type ImportedAuth, type OpenIdProvider } from "./auth.ts";
 import { classOf } from "./classes.ts";
 import { ImportError, LeftOutError } from "./import-fault.ts";
@@ -122,7 +128,11 @@ export function importOpenapi(text: string, options: ImportOptions): ImportedToo
       leftOut: [...leftOut, ...tools.leftOut],
       notes: [
         ...flagged.map((field) => ({ tool: "", kind: "flagged", detail: `${field} is left out` })),
-        ...remarks.map((detail) => ({ tool: "", kind: "auth", detail: plainText(detail, 200) })),
+        ...[...remarks, ...foreignOauth(auth, options.documentUrl)].map((detail) => ({
+          tool: "",
+          kind: "auth",
+          detail: plainText(detail, 200),
+        })),
         ...options.refused.map(({ tool, detail }) => ({ tool, kind: "refused", detail: plainText(detail, 300) })),
         ...tools.unused,
         ...tools.made.flatMap(([tool, { notes }]) => notes.map((note) => ({ tool, ...note }))),
@@ -132,6 +142,16 @@ export function importOpenapi(text: string, options: ImportOptions): ImportedToo
       ),
     },
   };
+}
+
+/** Returns a remark for each host of OAuth that belongs to another domain than the document. */
+function foreignOauth(auth: readonly AuthDocument[], documentUrl: string): readonly string[] {
+  const addresses = auth.flatMap((scheme) => {
+    if (scheme.type === "oauth2") return [scheme.authorizeUrl, scheme.tokenUrl];
+    return scheme.type === "client_credentials" ? [scheme.tokenUrl] : [];
+  });
+  const hosts = new Set(addresses.map((address) => foreignHostOf(address, documentUrl)).filter((host) => host !== ""));
+  return [...hosts].map((host) => `OAuth uses ${host}, which is of another domain than the document`);
 }
 
 type KeyedToolkit = Pick<ImportedAuth, "auth" | "remarks"> & {

@@ -1,4 +1,7 @@
+import { randomBytes } from "node:crypto";
 import { createServer } from "node:http";
+import { createId } from "@svc/core";
+import { createApiKey } from "@svc/db/keys/repo";
 import { createProject } from "@svc/db/projects/repo";
 import { createTestDatabase } from "@svc/testing/database";
 import { until } from "@svc/testing/until";
@@ -118,6 +121,20 @@ test("a trial stores nothing, and an import publishes the tools of the document 
   expect(tool).toMatchObject({ accessClass: "read", ownerProjectId: projectId });
   expect(JSON.parse(tool?.pagingJson ?? "")).toEqual({ arg: "starting_after", from: "data[-1].id", more: "has_more" });
   expect(asked).toEqual(["/openapi.json"]);
+});
+
+test("the report counts the keys without a limit on toolkits, which see the new tools at once", async () => {
+  const { id } = await createProject(db, "counted", 1);
+  const addKey = (changes: object) =>
+    createApiKey(db, {
+      ...{ id: createId("key", 1), projectId: id, role: "member" as const, name: "", hint: "", createdAt: 1 },
+      ...{ digest: randomBytes(32), ...changes },
+    });
+  const [limited, ended] = [{ toolkitSlugs: ["calendar"] }, { revokedAt: 1 }];
+  for (const changes of [{}, { expiresAt: 9_999_999_999_999 }, limited, ended, { expiresAt: 1 }, { purpose: "portal" }])
+    await addKey(changes);
+  const { report } = await node.clientOf(id).importToolkit({ openapi: { document: shopText() }, dryRun: true });
+  expect(report?.openKeys).toBe(2);
 });
 
 test("a slug in use is refused without replace, also that of a shared toolkit", async () => {

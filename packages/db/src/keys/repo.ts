@@ -1,5 +1,5 @@
 import { type ConfirmRule, isoTime, type KeyId, noConfirmRule, type ProjectId, type Quotas, uuidOfId } from "@svc/core";
-import { and, desc, eq, getTableColumns, gt, isNull, lt, type SQL, sql } from "drizzle-orm";
+import { and, desc, eq, getTableColumns, gt, isNull, lt, or, type SQL, sql } from "drizzle-orm";
 import { type Executor, withTransaction } from "../connect.ts";
 import { apiKeys, projectPolicies } from "../schema/index.ts";
 import { arrayLiteral } from "../sql/statement.ts";
@@ -112,6 +112,16 @@ export function listMadeKeys(
 export function countMadeKeys(db: Executor, makerKeyId: KeyId, nowMs: number): Promise<number> {
   const isLive = and(isNull(apiKeys.revokedAt), gt(apiKeys.expiresAt, nowMs));
   return db.orm.$count(apiKeys, and(eq(apiKeys.makerKeyId, makerKeyId), eq(apiKeys.purpose, ""), isLive));
+}
+
+/**
+ * Returns the number of usable keys of a project, also of those that belong to grants, that may call the tools of every toolkit. Keys of
+ * portal links do not count.
+ */
+export function countOpenKeys(db: Executor, projectId: ProjectId, nowMs: number): Promise<number> {
+  const isUsable = and(isNull(apiKeys.revokedAt), or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, nowMs)));
+  const isOpen = and(eq(apiKeys.purpose, ""), sql`${apiKeys.toolkitSlugs} = '{}'`);
+  return db.orm.$count(apiKeys, and(eq(apiKeys.projectId, projectId), isUsable, isOpen));
 }
 
 /** A revoked key. `endedIds`: all keys that ended with it, namely the key itself and the keys that it created. */

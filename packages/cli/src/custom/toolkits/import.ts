@@ -152,6 +152,9 @@ export function reportLines(toolkit: Toolkit, report: ImportReport): string[] {
     ...(report.foreignHost === ""
       ? []
       : [`warning   credentials go to ${plainText(report.foreignHost)}, which is of another domain than the document`]),
+    ...(report.openKeys === 0
+      ? []
+      : [`access    keys and grants without a limit on toolkits, which see the tools at once: ${report.openKeys}`]),
     ...notesOf("auth").map(({ detail }) => `note      ${plainText(detail)}`),
     ...(reasons.length === 0 ? [] : [`left out  ${reasons.join(", ")}`]),
     ...(suggestions.length === 0

@@ -184,9 +184,7 @@ test("the deployment's OAuth client is not lent to a private toolkit of the same
     { bearer: project.approver },
   );
   expect([answer.code, answer.reason]).toEqual(["failed_precondition", "TOOLKIT_NOT_CONNECTABLE"]);
-  expect(answer.json.message).toContain(
-    "it is a private toolkit, and the deployment's OAuth clients are for shared ones",
-  );
+  expect(answer.json.message).toContain("the project has no OAuth client for it");
   const { json } = await server.call(
     "svc.v1.CatalogService/GetToolkit",
     { slug: "calendar", projectId: project.id },
@@ -262,6 +260,8 @@ test("another project sees neither the toolkit nor its accounts nor its calls: e
     ["ConnectionsService/ListConnections", { toolkitSlug: of.slug }],
     ["ConnectionsService/SetProjectCredential", { toolkitSlug: of.slug, clientId: "a", clientSecret: "b" }],
     ["ConnectionsService/DeleteProjectCredential", { toolkitSlug: of.slug }],
+    ["ConnectionsService/PutToolkitClient", { toolkitSlug: of.slug, clientId: "a" }],
+    ["ConnectionsService/DeleteToolkitClient", { toolkitSlug: of.slug }],
     ["ToolsService/DescribeTool", { slug: `${of.slug}.list_events` }],
     ["ToolsService/CallTool", { toolSlug: `${of.slug}.list_events`, entityId: "ann" }],
     ["ToolsService/CallTool", { toolSlug: `${of.slug}.list_events`, connectedAccountId: of.id }],

@@ -186,6 +186,32 @@ async function isConnectable(slug: string): Promise<boolean> {
   return toolkit.connectable === true;
 }
 
+test("after a 403 that wants scopes, the next consents request them too, until the issuer does not know one", async () => {
+  await put({ toolkitSlug: "steps", clientId: "own-client", issuer: issuer.url });
+  await importMcp("steps");
+  await consent("steps", "ann");
+  await importMcp("steps", { replace: true, overrides: [{ match: "whoami", class: "read" }] });
+  const scopeOf = async () => (await consent("steps", "ann")).asked.searchParams.get("scope");
+  const scope = "issues:write files token-of-ann";
+  app.refusal = { status: 403, headers: { "www-authenticate": `Bearer error="insufficient_scope", scope="${scope}"` } };
+  const refused = await callTool(svc, "steps.whoami");
+  app.refusal = undefined;
+  expect(refused).toMatchObject({ outcome: "missing_scope", providerStatus: 403 });
+  expect(refused.message).toMatch(/issues:write, files, which/);
+  expect(await scopeOf()).toBe("files issues:write");
+  expect((await callTool(svc, "steps.whoami")).outcome).toBe("ok");
+  expect(await scopeOf()).toBe("files issues:write");
+  expect((await consent("steps", "bob")).asked.searchParams.get("scope")).toBeNull();
+  const { authorizeUrl } = await connect(svc, "steps", { entityId: "ann", scheme: "oauth2" });
+  const browser = openBrowser();
+  const asked = new URL((await browser.open(authorizeUrl)).location);
+  const back = new URL(asked.searchParams.get("redirect_uri") ?? "");
+  back.searchParams.set("error", "invalid_scope");
+  back.searchParams.set("state", asked.searchParams.get("state") ?? "");
+  expect((await browser.open(back.href)).text).toContain("invalid_scope");
+  expect(await scopeOf()).toBeNull();
+});
+
 test("a private toolkit without an issuer uses the stored client, with a callback address of its token endpoint", async () => {
   await publish("shop");
   expect(await isConnectable("shop")).toBe(false);
@@ -199,6 +225,15 @@ test("a private toolkit without an issuer uses the stored client, with a callbac
   expect(asked.searchParams.get("redirect_uri")).toBe(dry.json.redirectUrl);
   expect((await callTool(svc, "shop.list_orders")).outcome).toBe("ok");
   expect(issuer.seen.at(-1)?.headers.authorization).toBe("Bearer token-of-ann");
+});
+
+test("a client that a definition names has no secret, and a stored client has priority over it", async () => {
+  await publish("named", { issuer: issuer.url, clientId: "named-client" });
+  const { asked } = await consent("named", "ann");
+  expect(asked.searchParams.get("client_id")).toBe("named-client");
+  expect(asked.searchParams.get("redirect_uri")).toBe(callbackOf(issuer.url));
+  await put({ toolkitSlug: "named", clientId: "own-client", clientSecret: secret });
+  expect((await consent("named", "ann")).asked.searchParams.get("client_id")).toBe("own-client");
 });
 
 test("the secret goes to the token endpoint for which it was stored, and to no other that a definition names later", async () => {

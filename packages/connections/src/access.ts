@@ -49,6 +49,8 @@ type Context = RenewalOptions & {
    * makes for its rows share one write.
    */
   readonly noting: Map<AccountId, Promise<void>>;
+  /** Accounts with the scopes that calls lacked, as this node has recorded them. So many calls of one account cause one write. */
+  readonly lacking: LeastRecentlyUsed<string, true>;
   readonly active: Batcher<ActiveQuery, CallableAccountRow[]>;
 };
 
@@ -64,6 +66,7 @@ export function createAccountAccess(options: RenewalOptions): AccountAccess {
     held: new WeakMap(),
     opened: new LeastRecentlyUsed(openedMax),
     noting: new Map(),
+    lacking: new LeastRecentlyUsed(openedMax),
     active,
   };
   return {
@@ -75,6 +78,7 @@ export function createAccountAccess(options: RenewalOptions): AccountAccess {
     },
     refused: (query, account) => refused(context, query, account),
     taken: (query, account, action) => taken(context, query, account, action),
+    lacked: (query, account, scopes) => lacked(context, query, account, scopes),
   };
 }
 
@@ -370,4 +374,16 @@ async function taken(
   const note = noteCredentialTry(db, { projectId, id }, { isTaken: true, nowMs }).finally(() => noting.delete(id));
   noting.set(id, note);
   return note;
+}
+
+async function lacked(
+  { db, lacking }: Context,
+  { projectId }: AccountQuery,
+  { id, scheme }: CallableAccount,
+  scopes: readonly string[],
+): Promise<void> {
+  const key = [id, ...scopes].join(" ");
+  if (scheme !== "oauth2" || scopes.length === 0 || lacking.get(key)) return;
+  await connectedAccountsForProject(db, projectId).addExtraScopes(id, scopes);
+  lacking.set(key, true);
 }

@@ -70,4 +70,9 @@ export type AccountAccess = {
    * hour for each account.
    */
   taken(query: AccountQuery, account: CallableAccount, action: Action): Promise<void>;
+  /**
+   * Records that a call lacked OAuth scopes. When the entity connects the account again, svc requests them too. Does nothing for other
+   * schemes than `oauth2`.
+   */
+  lacked(query: AccountQuery, account: CallableAccount, scopes: readonly string[]): Promise<void>;
 };

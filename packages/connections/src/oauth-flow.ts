@@ -88,11 +88,12 @@ async function start(context: Context, url: URL): Promise<OauthAnswer> {
   // Loaded at the first consent, because many nodes never connect an account by OAuth.
   const { calculatePKCECodeChallenge, generateRandomState } = await import("oauth4webapi");
   const browser = generateRandomState();
+  const scopes = [...new Set([...scheme.defaultScopes, ...account.extraScopes])];
   const parameters = {
     response_type: "code",
     client_id: client.clientId,
     redirect_uri: callbackUrlOf(publicUrl(), client.issuer),
-    ...(scheme.defaultScopes.length === 0 ? {} : { scope: scheme.defaultScopes.join(" ") }),
+    ...(scopes.length === 0 ? {} : { scope: scopes.join(" ") }),
     state: states.seal("callback", {
       ...state,
       expiresAt: clock.now() + consentMs,
@@ -180,6 +181,9 @@ async function complete(
   const error = parameters.get("error");
   const code = parameters.get("code") ?? "";
   if (error !== null) {
+    // Otherwise no consent could succeed any more, if an app asks for a scope that its issuer does not know.
+    if (error === "invalid_scope")
+      await connectedAccountsForProject(context.db, account.projectId).clearExtraScopes(account, account.entityId);
     const words = errorWords(error, [code, parameters.get("state") ?? ""]);
     return `consent was not given: the app answered ${words}`;
   }

@@ -56,6 +56,13 @@ plan("settle the renewal of an account, with a new credential", (db) =>
 plan("turn an account expired", (db) =>
   expireAccount(db, { projectId, id: activeId }, { credential, lastError: "refused", isRefused: true, nowMs }),
 );
+plan("the scopes that the next consent of an entity requests", (db) =>
+  accounts(db).extraScopes(definition, "entity-20"),
+);
+plan("note the scopes that a call lacked", (db) => accounts(db).addExtraScopes(activeId, ["files"]));
+plan("forget the scopes that calls of an entity lacked", (db) =>
+  accounts(db).clearExtraScopes(definition, "entity-20"),
+);
 plan("note a try of an account's credential", (db) =>
   noteCredentialTry(db, { projectId, id: activeId }, { isTaken: true, nowMs }),
 );

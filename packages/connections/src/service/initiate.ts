@@ -199,6 +199,7 @@ async function keepPending(
   const definition = definitionOf(toolkit, sandboxMode);
   const nowMs = clock.now();
   const id = createId("acc", nowMs);
+  const accounts = connectedAccountsForProject(db, projectId);
   const { generateRandomCodeVerifier } = await import("oauth4webapi");
   const credential: Credential = { scheme: "oauth2", code_verifier: generateRandomCodeVerifier() };
   const row = {
@@ -211,6 +212,7 @@ async function keepPending(
     credential: sealCredential(sealer, { projectId, id }, credential),
     originDigest: originDigestOf(toolkit),
     grantedScopes: [],
+    extraScopes: [...(await accounts.extraScopes(definition, entityId))],
     references: [],
     lastError: "",
     createdAt: nowMs,
@@ -219,7 +221,6 @@ async function keepPending(
     refreshAt: null,
     refreshLeaseUntil: null,
   };
-  const accounts = connectedAccountsForProject(db, projectId);
   const createdBeforeMs = nowMs - consentTotalMs;
   const lastError = "consent was not given in time";
   await accounts.abandonStale(definition, entityId, { createdBeforeMs, lastError, nowMs });

@@ -6,6 +6,7 @@ import { connectedAccounts } from "../schema/connections.ts";
 import type { ConnectedAccountState } from "../schema/words.ts";
 import { filterColumn } from "../sql/filter.ts";
 import { keyOf, newestOfProject, newestWith } from "../sql/newest-first.ts";
+import { arrayLiteral } from "../sql/statement.ts";
 import {
   type AccountDefinition,
   type ConnectedAccount,
@@ -59,7 +60,19 @@ export type ConnectedAccountRepository = {
     entityId: string,
     change: { createdBeforeMs: number; lastError: string; nowMs: number },
   ): Promise<void>;
+  /**
+   * Returns the OAuth scopes that the next consent of an entity requests in addition to those of the toolkit's definition, because calls
+   * lacked them. They are of the newest account that is active or expired.
+   */
+  extraScopes(definition: AccountDefinition, entityId: string): Promise<readonly string[]>;
+  /** Adds OAuth scopes that a call lacked to those that the next consent requests. An account has at most 50 of them. */
+  addExtraScopes(id: AccountId, scopes: readonly string[]): Promise<void>;
+  /** Removes these scopes from all accounts of an entity, because the app does not know one of them. */
+  clearExtraScopes(definition: AccountDefinition, entityId: string): Promise<void>;
 };
+
+/** Maximum OAuth scopes of an account that a consent requests in addition to those of the toolkit's definition. */
+const extraScopesMax = 50;
 
 type AccountPage = { readonly after: AccountId | undefined; readonly limit: number };
 
@@ -171,6 +184,32 @@ export function connectedAccountsForProject(db: Executor, projectId: ProjectId):
     async abandonStale(definition, entityId, { createdBeforeMs, lastError, nowMs }) {
       const isStale = and(eq(table.state, "pending"), lte(table.createdAt, createdBeforeMs));
       await end(and(ofEntity(definition, entityId), isStale), { lastError, updatedAt: nowMs });
+    },
+    async extraScopes(definition, entityId) {
+      const isKnown = and(eq(table.scheme, "oauth2"), inArray(table.state, ["active", "expired"]));
+      const [row] = await db.orm
+        .select({ extraScopes: table.extraScopes })
+        .from(table)
+        .where(and(ofEntity(definition, entityId), isKnown))
+        .orderBy(desc(table.id))
+        .limit(1);
+      return row?.extraScopes ?? [];
+    },
+    async addExtraScopes(id, scopes) {
+      const all = sql`${table.extraScopes} || ${arrayLiteral(scopes)}::text[]`;
+      await db.orm
+        .update(table)
+        .set({
+          extraScopes: sql`array(select distinct scope from unnest(${all}) scope order by scope limit ${extraScopesMax})`,
+        })
+        .where(own(id));
+    },
+    async clearExtraScopes(definition, entityId) {
+      const hasSome = sql`cardinality(${table.extraScopes}) > 0`;
+      await db.orm
+        .update(table)
+        .set({ extraScopes: [] })
+        .where(and(ofEntity(definition, entityId), hasSome));
     },
   };
 }

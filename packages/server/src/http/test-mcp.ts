@@ -218,6 +218,7 @@ const accounts: AccountAccess = {
   preview: (_toolkit, _account, request) => withBearer(request, "***"),
   refused: async () => false,
   taken: async () => undefined,
+  lacked: async () => undefined,
 };
 
 function withBearer(request: AppRequest, bearer: string): AppRequest {

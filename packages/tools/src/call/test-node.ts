@@ -63,6 +63,7 @@ function createTestAccounts(): TestAccounts {
       return made.refusals.renews;
     },
     taken: async () => undefined,
+    lacked: async () => undefined,
   };
   return made;
 }

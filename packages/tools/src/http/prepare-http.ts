@@ -85,6 +85,7 @@ export async function prepareHttp(
       authorize: async () => keyed,
       refused: async () => false,
       taken: async () => undefined,
+      lacked: async () => undefined,
       transport: withTexts(hostTransport),
       isSandbox: false,
     },

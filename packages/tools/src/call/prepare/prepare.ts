@@ -95,6 +95,8 @@ async function buildCall(
   const missing = missingScopes(action.scopes, account.grantedScopes);
   if (missing.length > 0) {
     const message = `the account ${account.id} was not granted ${missing.join(", ")}; connect it again and grant that`;
+    // If the database is unavailable, only this record is lost.
+    await accounts.lacked(query, account, missing).catch(() => undefined);
     return ended("missing_scope", message, account);
   }
   const keyed = withKeyArgument(action, params, appKey);
@@ -124,6 +126,7 @@ async function buildCall(
       authorize: () => accounts.authorize(query, account, complete),
       refused: () => accounts.refused(query, account),
       taken: () => accounts.taken(query, account, action),
+      lacked: (scopes) => accounts.lacked(query, account, scopes),
       transport,
       isSandbox,
     },

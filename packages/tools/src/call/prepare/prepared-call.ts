@@ -32,6 +32,8 @@ export type CallWay = {
   refused(): Promise<boolean>;
   /** Called when the app has executed the request. Records at the account that the app accepted its credential. */
   taken(): Promise<void>;
+  /** Called when the app has refused the request because the account lacks these OAuth scopes. The next consent requests them. */
+  lacked(scopes: readonly string[]): Promise<void>;
   readonly transport: AppTransport;
   /** True if the sandbox of svc emulates the apps. False if calls are sent to the real apps. */
   readonly isSandbox: boolean;

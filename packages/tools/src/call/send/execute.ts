@@ -152,11 +152,12 @@ async function sendAuthorized(
 }
 
 /**
- * Returns the result unchanged. After a successful call, it first records that the app accepted the credential. If the database is
- * unavailable, only this record is lost.
+ * Returns the result of a call. It first records at the account that the app accepted the credential, or which scopes it lacked. If the
+ * database is unavailable, only this record is lost.
  */
-async function noted(way: CallWay, result: ReadResult): Promise<ReadResult> {
+async function noted(way: CallWay, { lackedScopes, ...result }: ReadResult): Promise<ReadResult> {
   if (result.outcome === "ok") await way.taken().catch(() => undefined);
+  if (lackedScopes !== undefined) await way.lacked(lackedScopes).catch(() => undefined);
   return result;
 }
 

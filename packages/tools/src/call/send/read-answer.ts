@@ -89,8 +89,12 @@ export type ReadOptions = { readonly isRepeatable: boolean; readonly nowMs: numb
 
 /**
  * A tool's result, read from the app's answer. `source`: the text of the answer's body, if every text and name of the result occurs in it.
+ * `lackedScopes`: OAuth scopes that the app wants and the account was not granted.
  */
-export type ReadResult = CallResult & { readonly source?: string | undefined };
+export type ReadResult = CallResult & {
+  readonly source?: string | undefined;
+  readonly lackedScopes?: readonly string[] | undefined;
+};
 
 /**
  * Reads an app's answer by the rules of the tool's definition: the status, the rule that recognizes errors, and the path of the result.
@@ -144,10 +148,12 @@ function neededScopes({ headers }: Answer): readonly string[] | undefined {
 /** Maximum characters of a challenge that are read, and maximum scopes that a message names. */
 const [challengeMax, scopesMax] = [8_192, 20];
 
-function scopeless({ status }: Answer, scopes: readonly string[], redact: Redactor): CallResult {
-  const named = scopes.length === 0 ? "a scope" : redact(scopes.slice(0, scopesMax).join(", "));
+function scopeless({ status }: Answer, scopes: readonly string[], redact: Redactor): ReadResult {
+  // A scope that contains a secret of the call is not recorded.
+  const lackedScopes = scopes.filter((scope) => redact(scope) === scope).slice(0, scopesMax);
+  const named = lackedScopes.length === 0 ? "a scope" : lackedScopes.join(", ");
   const message = `the app wants ${named}, which the account was not granted; connect it again and grant that`;
-  return resultOf({ outcome: "missing_scope", providerStatus: status, message });
+  return { ...resultOf({ outcome: "missing_scope", providerStatus: status, message }), lackedScopes };
 }
 
 function failed(action: Action, answer: Answer, { isRepeatable, nowMs, redact }: ReadOptions): CallResult {

@@ -2,11 +2,11 @@ import { create } from "@bufbuild/protobuf";
 import { CatalogService, ImportOverrideSchema, type ToolkitChanges } from "@svc/gen/catalog";
 import type { CommandContext } from "../../command/context.ts";
 import { CommandError } from "../../command/error.ts";
-import { readText } from "../../command/input.ts";
 import { call } from "../../command/topic.ts";
 import { plainText } from "../../text/plain.ts";
 import { countText, factLines, tableLines, timeText } from "../../text/table.ts";
 import { type ClassChoice, classes } from "./import.ts";
+import { readDocumentFile } from "./join-document.ts";
 
 const slug = { "<slug>": "slug of the toolkit" } as const;
 
@@ -16,7 +16,7 @@ export const addToolkitRefresh = call(CatalogService.method.refreshToolkit, {
   takes: { ...slug, "[file]": "newer document as a file; - for standard input (default: read from its address)" },
   options: [["--dry-run", "show the changes without storing them"]],
   request: async ({ values: { file }, context }) =>
-    typeof file === "string" ? { document: await readText(file, file, context) } : {},
+    typeof file === "string" ? { document: await readDocumentFile(file, context) } : {},
   shows: ({ changes }) => changeLines(changes),
   notes: ({ changes }, { request: { slug: named = "", dryRun } }) =>
     changes === undefined ? [] : [dryRun === true ? "The changes are not stored." : acceptText(named, changes)],

@@ -11,10 +11,11 @@ import { InvalidArgumentError } from "commander";
 import type { CommandContext } from "../../command/context.ts";
 import { command, type Run } from "../../command/declared.ts";
 import { CommandError } from "../../command/error.ts";
-import { readJsonOption, readText } from "../../command/input.ts";
+import { readJsonOption } from "../../command/input.ts";
 import { messageText } from "../../text/message.ts";
 import { plainText } from "../../text/plain.ts";
 import { countText } from "../../text/table.ts";
+import { readDocumentFile } from "./join-document.ts";
 
 type ImportValues = {
   readonly source: string;
@@ -64,7 +65,7 @@ export const addToolkitImport = command(
         { choices: ["left-out", "notes", "suggestions"] },
       ],
     ],
-    more: "\nAn address or a file may have up to 16 MiB in JSON, and 4 MiB in YAML. Only the document itself is\nread: references to other files are not followed.",
+    more: "\nAn address or a file may have up to 16 MiB in JSON, and 4 MiB in YAML. The command\njoins the local files to which a file refers, from the folder of the document and below. An address is read alone.",
     examples: [
       "svc toolkits import https://api.example.com/openapi.json --dry-run",
       "svc toolkits import openapi.yaml --slug billing --class 'read=search_*'",
@@ -74,7 +75,7 @@ export const addToolkitImport = command(
   async ({ values, context, project, asJson }: Run<ImportValues>, request) => {
     const { source, server = "", auth = "", idempotencyHeader = "", class: choices = [] } = values;
     const isAddress = /^https?:\/\//i.test(source);
-    const [url, document] = isAddress ? [source, ""] : ["", await readText(source, source, context)];
+    const [url, document] = isAddress ? [source, ""] : ["", await readDocumentFile(source, context)];
     const chosen = values.overrides === undefined ? [] : await readOverrides(values.overrides, context);
     const client = await project();
     const imported = await client.catalog.importToolkit({

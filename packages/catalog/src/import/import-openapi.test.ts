@@ -197,6 +197,17 @@ test("the report names the hosts of OAuth that are of another domain than the do
   expect(namedFor("")).toEqual([]);
 });
 
+test("a server whose scheme is a variable is called by https, if the document allows it", () => {
+  const baseUrlOf = (variable: object) => {
+    const variables = { protocol: variable, host: { default: "localhost" }, port: { default: "6333" } };
+    const servers = [{ url: "{protocol}://{host}:{port}", variables }];
+    return imported({ ...shopDocument(), servers }).toolkit["baseUrl"];
+  };
+  for (const variable of [{ enum: ["http", "https"], default: "http" }, { default: "http" }])
+    expect(baseUrlOf(variable)).toBe("https://{{account.host}}:{{account.port}}");
+  expect(() => baseUrlOf({ enum: ["http"] })).toThrow("no server of the document is an https address");
+});
+
 test("two keys that an app wants together become the user name and the password of an account", () => {
   const document = shopDocument();
   Object.assign(document.components.securitySchemes, {

@@ -54,7 +54,7 @@ function choose(given: string, made: readonly (ImportedServer | undefined)[], do
 function importedServer({ url, variables }: DocumentNode, documentUrl: string): ImportedServer | undefined {
   if (typeof url !== "string" || url.length > 2_000) return undefined;
   const account: { name: string; description: string; example?: string }[] = [];
-  const text = url.replaceAll(/\{([^{}]{1,100})\}/g, (_match, name: string) => {
+  const text = withHttps(url, objectOf(variables)).replaceAll(/\{([^{}]{1,100})\}/g, (_match, name: string) => {
     const variable = objectOf(objectOf(variables)[name]);
     const shown = variableName(name);
     if (account.every((other) => other.name !== shown)) account.push(accountVariable(shown, variable));
@@ -64,6 +64,14 @@ function importedServer({ url, variables }: DocumentNode, documentUrl: string): 
   return absolute === undefined
     ? undefined
     : { baseUrl: absolute.replace(/\/+$/, ""), ...(account.length > 0 && { account }) };
+}
+
+/** Returns an address whose scheme is a variable, such as `{protocol}://{host}`, with `https` if the variable may be so. */
+function withHttps(url: string, variables: DocumentNode): string {
+  const [scheme = "", name = ""] = /^\{([^{}]{1,100})\}(?=:\/\/)/.exec(url) ?? [];
+  if (scheme === "") return url;
+  const { enum: allowed } = objectOf(variables[name]);
+  return allowed === undefined || listOf(allowed).includes("https") ? `https${url.slice(scheme.length)}` : url;
 }
 
 function variableName(name: string): string {

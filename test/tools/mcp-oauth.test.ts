@@ -121,6 +121,10 @@ test("a code that comes back to the address of another issuer, or to none, is no
   const others = [callbackOf(svc.url, "https://other.example.com"), `${svc.url}/oauth/callback`];
   for (const other of others) expect(await consent("guarded", "eve", "", other)).toContain("another issuer");
   expect(issuer.seen.map(({ path }) => path)).not.toContain("/token");
+  changes = { authorization_response_iss_parameter_supported: true };
+  expect(await consent("guarded", "eve", "")).toContain("does not name its issuer");
+  changes = {};
+  expect(issuer.seen.map(({ path }) => path)).not.toContain("/token");
   expect(await consent("guarded", "fay", "")).toContain("Connected");
   const token = issuer.seen.find(({ path }) => path === "/token");
   expect(new URLSearchParams(token?.body).get("redirect_uri")).toBe(callbackOf(svc.url, issuer.url));

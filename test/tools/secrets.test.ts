@@ -370,7 +370,7 @@ function formsOf(secret: string): string[] {
       .toString("base64")
       .slice(4, 20),
   );
-  // OAuth encodes a client's secret like a form field, with %2D for - (RFC 6749, 2.3.1).
+  // Some clients of OAuth write %2D for - in a form field.
   return [
     secret,
     Buffer.from(secret).toString("hex"),

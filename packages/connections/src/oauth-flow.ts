@@ -210,6 +210,11 @@ async function complete(
   // Not every issuer names itself. So each issuer of a project's own client also has a callback address of its own.
   if (isForeign || callbackOf(pathname) !== callbackOf(redirectUri))
     return "the answer to the consent came from another issuer than the toolkit names";
+  if (issuer === null && scheme.issuer !== undefined && !account.isSandbox) {
+    const read = await oauth.readIssuer(scheme.issuer, account.projectId);
+    if (read.kind === "found" && read.namesItself)
+      return "the answer to the consent does not name its issuer, although this issuer names itself in each answer";
+  }
   const { code_verifier: codeVerifier } = verifier;
   const party = { projectId: account.projectId, toolkit };
   const answer = await requestToken(client, { grant: "code", code, redirectUri, codeVerifier }, (url, init) =>

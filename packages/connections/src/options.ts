@@ -26,9 +26,15 @@ export type ToolkitOauthClient = {
 /**
  * Result of reading the metadata of an OAuth issuer: `found` with its token endpoint, or the reason why svc cannot use it, as the end of a
  * sentence. `secretPlace`: the place in a token request in which the issuer wants a client's secret; null if it takes no secret there.
+ * `namesItself`: true if the issuer's answers to a consent have the parameter `iss` (RFC 9207).
  */
 export type IssuerReading =
-  | { readonly kind: "found"; readonly tokenUrl: string; readonly secretPlace: "basic" | "post" | null }
+  | {
+      readonly kind: "found";
+      readonly tokenUrl: string;
+      readonly secretPlace: "basic" | "post" | null;
+      readonly namesItself: boolean;
+    }
   | { readonly kind: "unusable"; readonly message: string };
 
 /** The OAuth clients of toolkits, and the functions that send requests to issuers and their token endpoints. */

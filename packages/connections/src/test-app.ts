@@ -84,7 +84,7 @@ export async function startTestApp(): Promise<TestApp> {
     if (app.clientAuthentication === "post") {
       return form.get("client_id") === clientId && form.get("client_secret") === clientSecret;
     }
-    const expected = `Basic ${Buffer.from(`${encodeURIComponent(clientId).replace("-", "%2D")}:${encodeURIComponent(clientSecret)}`).toString("base64")}`;
+    const expected = `Basic ${Buffer.from(`${encodeURIComponent(clientId)}:${encodeURIComponent(clientSecret)}`).toString("base64")}`;
     return req.headers.authorization === expected;
   };
   const takeGrant = (form: URLSearchParams) => {

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { cleanTokenBody, scopesOf } from "./token-endpoint.ts";
+import { cleanTokenBody, requestToken, scopesOf } from "./token-endpoint.ts";
+import type { TokenFetch } from "./token-fetch.ts";
 
 const token = { access_token: "t", token_type: "bearer" };
 const clean = (changes: object) => cleanTokenBody({ ...token, ...changes });
@@ -11,6 +12,18 @@ test("a good answer stays, but for its id_token", () => {
     error: "invalid_grant",
     expires_in: -1,
   });
+});
+
+test("a client's id and secret are form-encoded in the header, but characters of a UUID stay", async () => {
+  let authorization = "";
+  const fetch: TokenFetch = async (_url, init) => {
+    authorization = new Headers(init.headers).get("authorization") ?? "";
+    return Response.json(token);
+  };
+  const client = { clientId: "0b5c-4_f.*", clientSecret: "a b:ü!~-", tokenUrl: "https://a.example/t" };
+  const answer = await requestToken({ ...client, secretPlace: "basic" }, { grant: "client", scopes: [] }, fetch);
+  expect(answer).toMatchObject({ kind: "token", accessToken: "t" });
+  expect(Buffer.from(authorization.slice(6), "base64").toString()).toBe("0b5c-4_f.*:a+b%3A%C3%BC%21%7E-");
 });
 
 test.each([-5, 0, 1e15, Number.POSITIVE_INFINITY, "soon", "", "-1", "1e15", [], {}, true, null])(

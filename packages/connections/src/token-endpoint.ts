@@ -164,7 +164,7 @@ async function requestOnce(
   const library = await import("oauth4webapi");
   const { clientSecret } = client;
   const authentications = {
-    basic: () => library.ClientSecretBasic(clientSecret),
+    basic: () => basicAuthentication(clientSecret),
     post: () => library.ClientSecretPost(clientSecret),
     none: () => library.None(),
   };
@@ -288,15 +288,20 @@ function secretsOfRequest(request: TokenRequest): string[] {
   }
 }
 
+/** Puts the client's id and secret into the header `Authorization` of a request to a token endpoint (RFC 6749, 2.3.1). */
+function basicAuthentication(clientSecret: string): ClientAuth {
+  return (_server, { client_id: clientId }, _body, headers) => {
+    const credentials = Buffer.from(`${formEncoded(clientId)}:${formEncoded(clientSecret)}`).toString("base64");
+    headers.set("authorization", `Basic ${credentials}`);
+  };
+}
+
 /**
- * Returns a client id or client secret in form encoding. The Authorization header of a request to the token endpoint needs this encoding
- * (RFC 6749, 2.3.1).
+ * Returns a client id or client secret in form encoding, as RFC 6749 wants it in a header. The characters `-`, `_`, `.` and `*` stay as they
+ * are. They often occur in ids, and many token endpoints do not decode the header.
  */
 function formEncoded(text: string): string {
-  const hex = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
-  return encodeURIComponent(text.toWellFormed())
-    .replaceAll("%20", "+")
-    .replaceAll(/[-_.!~*'()]/g, hex);
+  return new URLSearchParams([["", text.toWellFormed()]]).toString().slice(1);
 }
 
 function toFailure(library: OauthLibrary, error: unknown, secrets: readonly string[]): TokenEndpointAnswer {

@@ -113,7 +113,8 @@ export function createIssuerReader({
       const metadata = await readIssuer(options, issuer, projectId);
       const method = secretMethodOf(metadata);
       const { tokenUrl } = endpointsOf(metadata, issuer);
-      return { kind: "found", tokenUrl, secretPlace: method && placesOfMethods[method] } as const;
+      const namesItself = metadata["authorization_response_iss_parameter_supported"] === true;
+      return { kind: "found", tokenUrl, secretPlace: method && placesOfMethods[method], namesItself } as const;
     });
 }
 

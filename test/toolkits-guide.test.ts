@@ -64,7 +64,7 @@ describe("the example", () => {
   test("makes the requests that the guide shows", async () => {
     const { toolkits } = await loadExample();
     const toolkit = toolkits.get("task_list");
-    if (toolkit === undefined) throw new Error("no toolkit");
+    if (toolkit === undefined) throw new Error("no app");
     const rows = tableRowsOf(readText("docs/guides/toolkits/test-a-toolkit.md"));
     const plain = (cell = "") => cell.replace(/^`|`$/g, "");
     for (const [tool, args, request, body] of rows) {

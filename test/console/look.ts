@@ -89,8 +89,8 @@ const varying: readonly (readonly [pattern: RegExp, instead: string])[] = [
   // The ages of waiting deliveries grow during the test.
   [/(?<=(?:term: under DURATION|term: DURATION and more)\n\s+- definition: )"[\d,]+"/g, "N"],
   // A node's count of calls includes those of this page and of the page before.
-  [/(?<=Calls (?:a second|under way at once), at each node )[\d,]+/g, "N"],
-  [/(?<=Open streams, at each node )[\d,]+/g, "N"],
+  [/(?<=(?:Calls per second and node|Concurrent calls per node) )[\d,]+/g, "N"],
+  [/(?<=Open streams per node )[\d,]+/g, "N"],
   [/(?<=term: Calls\n\s+- definition: )"[\d,]+"/g, "N"],
   [/\b[0-9a-f]{64}\b/g, "HASH"],
   [/(?<=message-number: )\d+/g, "N"],

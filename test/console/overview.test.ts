@@ -25,7 +25,7 @@ async function standsAtEveryWidth(page: Page): Promise<void> {
   for (const width of [390, 820, 1280, 1920]) {
     await page.setViewportSize({ width, height: 800 });
     await page.reload();
-    await page.getByRole("link", { name: "1 ask waits" }).waitFor();
+    await page.getByRole("link", { name: "1 question waiting" }).waitFor();
     await page.locator("canvas").nth(4).waitFor();
     expect(await shiftOf(page), `shift at ${width}`).toBeLessThanOrEqual(shiftMax);
     expect(await page.evaluate<string[]>(outside), `outside at ${width}`).toEqual([]);
@@ -36,7 +36,7 @@ async function standsAtEveryWidth(page: Page): Promise<void> {
 browserTest("an empty project is told how to get its first event", async () => {
   const { page } = await consoles.open();
   await page.getByRole("heading", { name: "Your first event" }).waitFor();
-  await page.getByText("Nothing waits for a person.").waitFor();
+  await page.getByText("You're all caught up.").waitFor();
   await page.getByText("npx svc trigger calendar").waitFor();
   await lookAt(page, "overview-first");
 });
@@ -44,12 +44,12 @@ browserTest("an empty project is told how to get its first event", async () => {
 browserTest("what needs a person stands first, then charts with a table of the same numbers", async () => {
   await seedOverview(consoles.svc);
   const { page } = await consoles.open({ path: `p/${consoles.projectId}/overview?range=24h` });
-  await page.getByRole("link", { name: "1 ask waits" }).waitFor();
+  await page.getByRole("link", { name: "1 question waiting" }).waitFor();
   await page.locator("canvas").nth(4).waitFor();
   await lookAt(page, "overview");
   await standsAtEveryWidth(page);
   // Only the sum is compared, because the ages depend on how long the test took so far.
-  const ages = page.getByRole("region", { name: "Deliveries that wait, by age" }).getByRole("definition");
+  const ages = page.getByRole("region", { name: "Waiting deliveries by age" }).getByRole("definition");
   expect((await ages.allInnerTexts()).reduce((sum, count) => sum + Number(count), 0)).toBe(3);
   await page.getByRole("switch", { name: "Tables" }).click();
   const row = page.getByRole("region", { name: "Deliveries by outcome, as a table" }).getByRole("row").nth(1);
@@ -61,7 +61,7 @@ browserTest("what needs a person stands first, then charts with a table of the s
 
 browserTest("a chart is read, zoomed and followed to its list by keyboard", async () => {
   const { page } = await consoles.open({ path: `p/${consoles.projectId}/overview` });
-  const chart = page.getByRole("slider", { name: "Events, point by point" });
+  const chart = page.getByRole("slider", { name: "Events, values" });
   await chart.focus();
   await page.keyboard.press("End");
   await page.keyboard.press("ArrowLeft");
@@ -69,7 +69,7 @@ browserTest("a chart is read, zoomed and followed to its list by keyboard", asyn
   expect(await chart.getAttribute("aria-valuetext")).toMatch(/^[\d:]+ to [\d:]+: calendar 3$|calendar \d/);
   await page.keyboard.press("+");
   await page.waitForURL(/since=.*until=/);
-  await page.getByRole("slider", { name: "Events, point by point" }).focus();
+  await page.getByRole("slider", { name: "Events, values" }).focus();
   await page.keyboard.press("End");
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { name: "Events", level: 1 }).waitFor();
@@ -102,5 +102,5 @@ browserTest("what two nodes took is counted within 15 seconds, as the list has i
   // The limit is fifteen seconds, plus some for other work on the machine.
   expect(performance.now() - begun).toBeLessThan(20_000);
   await counted.getByRole("link").click();
-  await page.getByText(`${events.length} loaded, that is all`).waitFor();
+  await page.getByText(`Showing ${events.length}`).waitFor();
 });

@@ -57,7 +57,7 @@ browserTest.skipIf(!isWanted)(
     await overview.locator("canvas").nth(4).waitFor();
     await picture(overview, "overview");
     const job = (await consoles.open({ path: `p/${consoles.projectId}/jobs/${asking}` })).page;
-    await job.getByRole("button", { name: "Proceed" }).waitFor();
+    await job.getByRole("button", { name: "Continue the job" }).waitFor();
     await picture(job, "job");
   },
 );

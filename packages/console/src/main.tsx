@@ -74,18 +74,17 @@ function LinkOfferDialog() {
       hideOnInteractOutside={false}
       actions={
         <>
-          <Button onPress={leave}>Leave it</Button>
+          <Button onPress={leave}>Cancel</Button>
           <Button kind="primary" onPress={() => void linkOffer?.take()}>{`Sign in to ${project}`}</Button>
         </>
       }
     >
       <p>
-        The link that was opened signs this browser in to the project <b>{project}</b>, with the key{" "}
-        <b>{linkOffer?.seat.keyName}</b>. It stays good for its ten minutes if you leave it.
+        The link signs this browser in to the project <b>{project}</b>, with the key <b>{linkOffer?.seat.keyName}</b>.
+        If you cancel, the link still works for ten minutes.
       </p>
       <p>
-        Go on only if you made it yourself, or asked for it: what you fill in on the pages of a project is that
-        project's.
+        Continue only if you created the link or asked for it. Everything that you enter then belongs to that project.
       </p>
     </Dialog>
   );

@@ -62,7 +62,7 @@ export const jobs: Area = {
       name: "job-asking",
       path: ({ asking }) => `jobs/${asking}`,
       shows: async (page) => {
-        await page.getByRole("button", { name: "Proceed" }).waitFor();
+        await page.getByRole("button", { name: "Continue the job" }).waitFor();
         await page.getByText("ask-raised").waitFor();
       },
     },
@@ -93,14 +93,14 @@ export const jobs: Area = {
       name: "ask-approval",
       path: ({ deleting, approval }) => `asks/${deleting}/${approval}`,
       shows: async (page) => {
-        await page.getByText("This seat submitted the plan").waitFor();
-        await page.getByText("destructive", { exact: true }).waitFor();
+        await page.getByText("You can approve this").waitFor();
+        await page.getByText("Deletes", { exact: true }).waitFor();
       },
     },
     {
       name: "program",
       path: ({ done }) => `programs/new?from=${done}`,
-      shows: (page) => page.getByText("It can be submitted").waitFor(),
+      shows: (page) => page.getByText("Ready to run").waitFor(),
     },
     {
       name: "contacts",

@@ -21,7 +21,7 @@ export const settings: Area = {
       name: "settings",
       path: () => "settings",
       shows: async (page) => {
-        await page.getByRole("region", { name: "Who you are here" }).getByText("Key id").waitFor();
+        await page.getByRole("region", { name: "Your key" }).getByText("Key id").waitFor();
         await page.getByRole("list", { name: "Sessions" }).getByRole("listitem").first().waitFor();
       },
     },
@@ -52,7 +52,7 @@ export const settings: Area = {
     {
       name: "settings-deployment",
       path: () => "settings?tab=deployment",
-      shows: (page) => page.getByText("Settled events").waitFor(),
+      shows: (page) => page.getByText("Events and finished deliveries").waitFor(),
     },
   ],
 };

@@ -49,7 +49,7 @@ export const tools: Area = {
       name: "tool",
       path: () => "tools/messaging_bot.send_message",
       shows: async (page) => {
-        await page.getByText("2 things are to be mended first").waitFor();
+        await page.getByText("Fix 2 arguments to see the request.").waitFor();
         // The page asks for the account's owner next to the definition, and checks the call again with that owner.
         await page.getByText("Has an active account of messaging_bot.").waitFor();
         await page.getByRole("button", { name: "Send in the sandbox", disabled: false }).waitFor();
@@ -68,7 +68,7 @@ export const tools: Area = {
     {
       name: "toolkit-publish",
       path: () => "tools/publish",
-      shows: (page) => page.getByText("It can be published").waitFor(),
+      shows: (page) => page.getByText("Ready to publish").waitFor(),
     },
     {
       name: "toolkits",
@@ -116,12 +116,12 @@ export const tools: Area = {
     {
       name: "account",
       path: ({ account }) => `accounts/${account}`,
-      shows: (page) => page.getByText("needs a scope in particular").waitFor(),
+      shows: (page) => page.getByText("needs a special permission").waitFor(),
     },
     {
       name: "connect",
       path: () => "accounts?connect=work_mgmt&for=ada",
-      shows: (page) => page.getByRole("button", { name: "Go on to the app" }).waitFor(),
+      shows: (page) => page.getByRole("button", { name: "Continue" }).waitFor(),
     },
   ],
 };

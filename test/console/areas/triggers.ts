@@ -85,7 +85,7 @@ export const triggers: Area = {
     {
       name: "subscription",
       path: ({ badId }) => `subscriptions/${badId}`,
-      shows: (page) => page.getByText("One delivery is tried in").waitFor(),
+      shows: (page) => page.getByText("svc sends one delivery as a test in").waitFor(),
     },
     {
       name: "subscription-new",
@@ -100,17 +100,17 @@ export const triggers: Area = {
     {
       name: "replays",
       path: () => "replays",
-      shows: (page) => page.getByRole("heading", { name: "No replay yet" }).waitFor(),
+      shows: (page) => page.getByRole("heading", { name: "Nothing resent yet" }).waitFor(),
     },
     {
       name: "replay-start",
       path: () => "replays?start=yes",
-      shows: (page) => page.getByRole("button", { name: "Replay 6 deliveries" }).waitFor(),
+      shows: (page) => page.getByRole("button", { name: "Resend 6 deliveries" }).waitFor(),
     },
     {
       name: "ingest",
       path: () => "ingest",
-      shows: (page) => page.getByText("takes posts").waitFor(),
+      shows: (page) => page.getByText("Ready").waitFor(),
     },
   ],
 };

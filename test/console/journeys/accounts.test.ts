@@ -7,25 +7,25 @@ const open = async (path: string) => (await consoles.open({ path: `p/${consoles.
 
 browserTest("a tool without an account leads to connecting one by key, and the account is there", async () => {
   const page = await open("tools/messaging_bot.send_message");
-  await page.getByLabel("as entity").fill("grace");
+  await page.getByLabel("as user").fill("grace");
   await page.getByRole("link", { name: "Connect an account" }).click();
   const dialog = page.getByRole("dialog", { name: "Connect an account" });
-  expect(await dialog.getByLabel("Entity").inputValue()).toBe("grace");
+  expect(await dialog.getByLabel("User").inputValue()).toBe("grace");
   await dialog.getByLabel("API key").fill("a-key-of-grace");
   await dialog.getByRole("button", { name: "Connect", exact: true }).click();
   await dialog.getByText("Connected: messaging_bot as grace").waitFor();
   expect(await page.content()).not.toContain("a-key-of-grace");
   await dialog.getByRole("button", { name: "Open the account" }).click();
   await page.getByRole("heading", { name: "messaging_bot as grace", level: 1 }).waitFor();
-  await page.getByText("active", { exact: true }).waitFor();
+  await page.getByText("Active", { exact: true }).waitFor();
 });
 
 browserTest("consent is given in a tab of its own, and the page goes on by itself", async () => {
   const page = await open("accounts?connect=issue_tracker&for=ada");
   const dialog = page.getByRole("dialog", { name: "Connect an account" });
-  await dialog.getByRole("button", { name: "Go on to the app" }).click();
+  await dialog.getByRole("button", { name: "Continue" }).click();
   const tab = page.context().waitForEvent("page");
-  await dialog.getByRole("link", { name: "Open the app's consent" }).click();
+  await dialog.getByRole("link", { name: "Open the app" }).click();
   const consent = await tab;
   await consent.getByRole("button", { name: "Allow" }).click();
   await dialog.getByText("Connected: issue_tracker as ada").waitFor();
@@ -36,7 +36,7 @@ browserTest("consent is given in a tab of its own, and the page goes on by itsel
 browserTest("a link by which somebody else connects is made, and shown once", async () => {
   const page = await open("accounts?connect=messaging_bot&for=linus");
   const dialog = page.getByRole("dialog", { name: "Connect an account" });
-  await dialog.getByRole("button", { name: "Let them connect by a link" }).click();
+  await dialog.getByRole("button", { name: "Create a link for the owner" }).click();
   await dialog.getByText(/\/console\/connect#/).waitFor();
   await dialog
     .getByText("in 6 d")
@@ -53,8 +53,8 @@ browserTest("an expired account says why and is connected anew from its row", as
   await svc.call("svc.v1.ToolsService/CallTool", { toolSlug: "sales_crm.list_deals", entityId, argumentsJson: "{}" });
   const page = await open("accounts?state=expired");
   await page.getByRole("link", { name: "Reconnect" }).click();
-  const dialog = page.getByRole("dialog", { name: "Connect an account anew" });
-  expect(await dialog.getByLabel("Entity").inputValue()).toBe(entityId);
+  const dialog = page.getByRole("dialog", { name: "Reconnect an account" });
+  expect(await dialog.getByLabel("User").inputValue()).toBe(entityId);
   await dialog.getByLabel("API key").fill("another-key");
   await dialog.getByRole("button", { name: "Connect", exact: true }).click();
   await dialog.getByText("Connected: sales_crm").waitFor();
@@ -71,11 +71,11 @@ browserTest("references are changed, and an account is deleted after it was said
   const references = page.getByRole("region", { name: "References" });
   await references.getByRole("button", { name: "Change" }).click();
   await references.getByLabel("References, one a line").fill("channel-7\n\n channel-8 ");
-  await references.getByRole("button", { name: "Set the references" }).click();
+  await references.getByRole("button", { name: "Save the references" }).click();
   await references.getByText("channel-8").waitFor();
   await page.getByRole("button", { name: "Delete", exact: true }).click();
   await page.getByRole("button", { name: "Delete the account" }).click();
-  await page.getByText("revoked", { exact: true }).waitFor();
+  await page.getByText("Deleted", { exact: true }).waitFor();
 });
 
 browserTest("a member sees why references are not changed", async () => {
@@ -100,7 +100,7 @@ browserTest(
     const credential = page.getByRole("region", { name: "Credential" });
     await credential.getByText("not tried: sandbox").waitFor();
     await credential.getByRole("button", { name: "Test the credential" }).click();
-    await credential.getByText("It is not known whether the credential is good.").waitFor();
+    await credential.getByText("svc can't tell whether the credential works.").waitFor();
     await credential.getByText("nothing was tried: the sandbox answers in place of the app").waitFor();
   },
 );

@@ -34,14 +34,14 @@ browserTest("a project is created, gets a key whose text is shown once, and the 
   expect((goesOn?.y ?? Number.NaN) + (goesOn?.height ?? 0)).toBeLessThanOrEqual(844);
   await page.setViewportSize({ width: 1280, height: 800 });
   await page.getByRole("button", { name: "Create the key" }).click();
-  await page.getByText("Say what it is for.").waitFor();
+  await page.getByText("Enter a purpose.").waitFor();
   await page.getByLabel("Name").fill("its first");
   await page.getByLabel("It expires").selectOption("in 30 days");
-  await page.getByText("Narrow it:").click();
+  await page.getByText("Limit this key:").click();
   await page.getByRole("radio", { name: "Approver" }).check();
-  await page.getByLabel("Bound to the entity").fill("ada");
+  await page.getByLabel("Only for the user").fill("ada");
   await page.getByRole("radio", { name: "Reads", exact: true }).check();
-  await page.getByLabel("Of the toolkits").fill("calendar, notes_wiki");
+  await page.getByLabel("Only of the apps").fill("calendar, notes_wiki");
   await page.getByRole("button", { name: "Create the key" }).click();
   const dialog = page.getByRole("dialog", { name: "The key is created" });
   const key = await dialog.locator("pre").textContent();
@@ -50,13 +50,13 @@ browserTest("a project is created, gets a key whose text is shown once, and the 
   expect(json).toMatchObject({ entityId: "ada", accessClasses: ["read"], toolkitSlugs: ["calendar", "notes_wiki"] });
   await dialog.getByRole("button", { name: "I've saved it" }).click();
   const item = page.getByRole("list", { name: "Keys" }).getByRole("listitem").filter({ hasText: "its first" });
-  await item.getByText("valid").waitFor();
-  await item.getByText("Bound to ada alone, read tools of calendar, notes_wiki").waitFor();
+  await item.getByText("Valid").waitFor();
+  await item.getByText("Limited to user ada, read tools of calendar, notes_wiki").waitFor();
   expect(await page.content()).not.toContain(key);
   await lookAt(page, "admin-project-keys");
   await item.getByRole("button", { name: "Revoke" }).click();
   await page.getByRole("button", { name: "Revoke the key" }).click();
-  await item.getByText("revoked", { exact: true }).waitFor();
+  await item.getByText("Revoked", { exact: true }).waitFor();
   expect((await consoles.svc.call("svc.v1.IdentityService/GetIdentity", {}, { bearer: key })).status).toBe(401);
 });
 
@@ -64,7 +64,7 @@ browserTest("a store that was restored tells that it is held, and goes on when i
   const { sql } = consoles.svc.database.db;
   await sql`insert into restores (key, backup_ends_at, restored_at) values ('of the journey', now() - interval '1 hour', now())`;
   const { page } = await asAdmin("projects");
-  await page.getByText("was restored from a backup and is held").waitFor();
+  await page.getByText("was restored from a backup. svc sends nothing").waitFor();
   await page.getByText("0 deliveries and 0 jobs wait").waitFor();
   await lookAt(page, "admin-held-store");
   await page.getByRole("button", { name: "Resume" }).click();
@@ -72,7 +72,7 @@ browserTest("a store that was restored tells that it is held, and goes on when i
   await dialog.getByRole("checkbox", { name: "The old service did nothing after the end of the backup" }).check();
   await lookAt(page, "admin-resume-store");
   await dialog.getByRole("button", { name: "Resume" }).click();
-  await page.getByText("was restored from a backup and is held").waitFor({ state: "detached" });
+  await page.getByText("was restored from a backup. svc sends nothing").waitFor({ state: "detached" });
   const { restore } = (await consoles.svc.admin("GetRestore")).json;
   expect(restore).toMatchObject({ nothingSince: true, resumedAt: expect.any(String) });
   await sql`delete from restores`;
@@ -82,12 +82,12 @@ browserTest("a policy is set as a whole, and its use is shown", async () => {
   await consoles.svc.call("svc.v1.ContactsService/PutContact", { contact: { principalId: "lead", name: "Ada Lead" } });
   const { page } = await asAdmin(`projects/${consoles.projectId}?tab=policy`);
   await page.getByRole("radio", { name: "Always" }).check();
-  await page.getByRole("radio", { name: "What destroys" }).check();
+  await page.getByRole("radio", { name: "Deletes only" }).check();
   await page.getByLabel("Who is asked to confirm").fill("lead");
   await page.getByLabel("Hosts of http steps").fill("api.example.com");
-  await page.getByLabel("Subscriptions of all entities", { exact: true }).fill("7");
+  await page.getByLabel("Subscriptions for all users", { exact: true }).fill("7");
   await lookAt(page, "admin-project-policy");
-  await page.getByRole("button", { name: "Set the policy" }).click();
+  await page.getByRole("button", { name: "Save the policy" }).click();
   await until(async () => {
     const { projects } = (await consoles.svc.admin("ListProjects", {})).json;
     const { policy } = projects.find(({ id }: { id: string }) => id === consoles.projectId);
@@ -117,10 +117,10 @@ browserTest("held posts are looked at, tried without effect, and released page a
   await page.getByText("7b 22 6f 66").waitFor();
   await page.goBack();
   await page.getByRole("button", { name: "Release all…" }).click();
-  const dialog = page.getByRole("dialog", { name: "Release held posts" });
+  const dialog = page.getByRole("dialog", { name: "Release posts" });
   expect(await dialog.getByRole("button", { name: "Release", exact: true }).getAttribute("aria-disabled")).toBe("true");
   await dialog.getByRole("button", { name: "Dry run" }).click();
-  await dialog.getByRole("status").filter({ hasText: "This would happen: 3 posts" }).waitFor();
+  await dialog.getByRole("status").filter({ hasText: "Result of the dry run: 3 posts" }).waitFor();
   await lookAt(page, "admin-release");
   await dialog.getByRole("button", { name: "Release anyway" }).click();
   await dialog.getByRole("status").filter({ hasText: "Nothing was released: 3 posts" }).waitFor();
@@ -185,7 +185,7 @@ browserTest(
     await page.getByRole("alert").filter({ hasText: "ACTOR_INVALID (actor)" }).waitFor();
     await keys.press("Control+a");
     await keys.type("link");
-    await page.getByRole("heading", { name: "No deed matches" }).waitFor();
+    await page.getByRole("heading", { name: "No entry matches" }).waitFor();
     await keys.tabTo(page.getByRole("main").getByRole("button", { name: "Clear filters" }).last());
     await keys.press("Enter");
     await rows.filter({ hasText: "other_token" }).waitFor();
@@ -199,12 +199,12 @@ browserTest("a job that cannot be parked or released says why", async () => {
   const { page, faults } = await asAdmin(`projects/${consoles.projectId}?tab=jobs`);
   await page.getByLabel("Job id").fill(json.job.id);
   faults.expectStatus(400);
-  await page.getByRole("button", { name: "Park" }).click();
+  await page.getByRole("button", { name: "Stop" }).click();
   const dialog = page.getByRole("dialog", { name: `Park ${json.job.id}?` });
-  await dialog.getByRole("button", { name: "Park the job" }).click();
+  await dialog.getByRole("button", { name: "Stop the job" }).click();
   await dialog.getByRole("alert").filter({ hasText: "JOB_NOT_PARKABLE" }).waitFor();
   await dialog.getByRole("button", { name: "Cancel" }).click();
-  await page.getByRole("button", { name: "Release" }).click();
+  await page.getByRole("button", { name: "Resume" }).click();
   await page.getByRole("alert").filter({ hasText: "JOB_NOT_RELEASABLE" }).waitFor();
 });
 
@@ -220,7 +220,7 @@ browserTest(
     await page.getByRole("heading", { name: "Quarantine", level: 1 }).waitFor();
     await page.getByRole("button", { name: "Administration" }).click();
     await page.getByRole("menuitemradio", { name: "default" }).click();
-    await page.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
+    await page.getByRole("heading", { name: "Home", level: 1 }).waitFor();
   },
 );
 
@@ -229,10 +229,10 @@ browserTest("a key is given what its agent may use beside the tools of apps, and
   const { page } = await asAdmin(`projects/${consoles.projectId}`);
   await page.getByRole("button", { name: "Create a key" }).click();
   await page.getByLabel("Name").fill("of an agent");
-  await page.getByText("Narrow it:").click();
+  await page.getByText("Limit this key:").click();
   await page.getByRole("checkbox", { name: "Programs" }).check();
   await page.getByRole("checkbox", { name: "Operate" }).check();
-  await page.getByRole("radio", { name: "What destroys" }).check();
+  await page.getByRole("radio", { name: "Deletes only" }).check();
   await page.getByLabel("Who is asked to confirm").fill("lead");
   await page.getByRole("button", { name: "Create the key" }).click();
   const dialog = page.getByRole("dialog", { name: "The key is created" });
@@ -242,5 +242,5 @@ browserTest("a key is given what its agent may use beside the tools of apps, and
   const confirm = { person: "destructive", contact: "lead" };
   expect(made).toMatchObject({ agentTools: ["programs", "operate"], confirm });
   await dialog.getByRole("button", { name: "I've saved it" }).click();
-  await page.getByText("Its destructive calls wait until lead confirms them.").waitFor();
+  await page.getByText("lead must confirm calls that delete data.").waitFor();
 });

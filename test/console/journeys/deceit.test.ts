@@ -37,7 +37,7 @@ browserTest("a plan to approve shows what nobody sees and what turns its neighbo
   const { jobId, requestId } = await askOf({ approval: true });
   const { page } = await consoles.open({ path: `p/${consoles.projectId}/asks/${jobId}/${requestId}` });
   await page.getByRole("heading", { level: 1, name: `Pay ${named} EUR? ${markup}` }).waitFor();
-  const plan = page.getByRole("region", { name: "The plan, literally" });
+  const plan = page.getByRole("region", { name: "Exactly what will run" });
   await plan.getByText(`"text": "Pay ${named} EUR"`).waitFor();
   await plan.getByText('"chat_id": "@team⟨U+200B⟩"').waitFor();
   await page.getByText(`Pays ${named} ${markup}`).first().waitFor();
@@ -63,7 +63,7 @@ browserTest("a page survives an address whose parameters are none that it knows"
     ["deliveries?since=never&state=lost", "Deliveries"],
     ["calls?since=never&outcome=__proto__", "Calls"],
     ["jobs?until=never&show=constructor", "Jobs"],
-    ["overview?since=never&until=never&range=x", "Overview"],
+    ["overview?since=never&until=never&range=x", "Home"],
   ] as const) {
     await page.goto(`${consoles.svc.url}/console/p/${consoles.projectId}/${path}`);
     await page.getByRole("heading", { level: 1, name: heading }).waitFor();

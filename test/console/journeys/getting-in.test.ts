@@ -55,7 +55,7 @@ browserTest(
   async () => {
     const link = await signInLink();
     const first = await consoles.open({ key: null, path: link });
-    await first.page.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
+    await first.page.getByRole("heading", { name: "Home", level: 1 }).waitFor();
     expect(first.page.url()).not.toContain("link=");
     const second = await consoles.open({ key: null, path: "" });
     second.faults.expectStatus(401);
@@ -74,14 +74,14 @@ browserTest(
     const made = await consoles.svc.call("svc.v1.ConsoleService/CreateSignInLink", {}, { bearer: key });
     const link = made.json.url.split("#")[1];
     const { page } = await consoles.open();
-    await page.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
+    await page.getByRole("heading", { name: "Home", level: 1 }).waitFor();
     const projects = () =>
       page.evaluate<string>("JSON.parse(localStorage['svc-session']).seats.map((one) => one.projectName).join()");
     await page.goto(`${consoles.svc.url}/console/p/${json.project.id}/accounts#${link}`);
     const dialog = page.getByRole("dialog", { name: "Sign in to another project?" });
     await dialog.getByText("billing").first().waitFor();
     expect(page.url()).not.toContain("link=");
-    await dialog.getByRole("button", { name: "Leave it" }).click();
+    await dialog.getByRole("button", { name: "Cancel" }).click();
     await dialog.waitFor({ state: "hidden" });
     expect(await projects()).toBe("default");
     // Opening the link did not use it up.
@@ -90,7 +90,7 @@ browserTest(
     await page.getByRole("heading", { name: "Accounts", level: 1 }).waitFor();
     expect(await projects()).toBe("default,billing");
     await page.goto(`${consoles.svc.url}/console/${await signInLink()}`);
-    await page.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
+    await page.getByRole("heading", { name: "Home", level: 1 }).waitFor();
     expect(await dialog.isVisible()).toBe(false);
   },
 );
@@ -99,7 +99,7 @@ browserTest("who signs out has to sign in again, in every tab", async () => {
   const { page } = await consoles.open({ key: (await createKey(consoles.projectId)).key });
   const other = await consoles.open({ context: page.context() });
   await page.goto(`${consoles.svc.url}/console/p/${consoles.projectId}/events`);
-  await page.getByLabel("Entity").fill("ada-of-the-first");
+  await page.getByLabel("User").fill("ada-of-the-first");
   const stored = () => page.evaluate<string>("JSON.stringify({...localStorage, ...sessionStorage})");
   await until(async () => (await stored()).includes("ada-of-the-first"));
   await page.getByRole("button", { name: "Project default" }).click();
@@ -123,7 +123,7 @@ browserTest(
     expect(page.url()).toContain(`${json.project.id}/deliveries`);
     await page.getByRole("button", { name: "Project second" }).click();
     await page.getByRole("menuitemradio", { name: "default" }).click();
-    await page.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
+    await page.getByRole("heading", { name: "Home", level: 1 }).waitFor();
     expect(page.url()).toContain(`${consoles.projectId}/overview`);
   },
 );
@@ -147,7 +147,7 @@ browserTest(
     await until(async () => !(await page.evaluate<string>("localStorage['svc-session']")).includes(id));
     await dialog.getByLabel("API key").fill(ofOther.key);
     await dialog.getByRole("button", { name: "Sign in" }).click();
-    await dialog.getByRole("alert").getByText("That key is of another project.").waitFor();
+    await dialog.getByRole("alert").getByText("That key belongs to another project.").waitFor();
     await dialog.getByLabel("API key").fill(consoles.svc.key);
     await dialog.getByRole("button", { name: "Sign in" }).click();
     await dialog.waitFor({ state: "hidden" });
@@ -158,9 +158,9 @@ browserTest(
 
 browserTest("a sandbox says so on every page, and a phone has asks, jobs, events and the rest at hand", async () => {
   const { page } = await consoles.open({ isPhone: true });
-  await page.getByText(/^SANDBOX:/).waitFor();
+  await page.getByText(/^Sandbox:/).waitFor();
   const bar = page.getByRole("navigation", { name: "Main pages" });
-  expect(await bar.getByRole("link").allTextContents()).toEqual(["Asks", "Jobs", "Events"]);
+  expect(await bar.getByRole("link").allTextContents()).toEqual(["Approvals", "Jobs", "Events"]);
   await bar.getByRole("button", { name: "More" }).click();
   await page.getByRole("option", { name: "Deliveries" }).click();
   await page.getByRole("heading", { name: "Deliveries", level: 1 }).waitFor();
@@ -185,7 +185,7 @@ wholeBrowserTest(
     for (const seen of [faults, other.faults]) seen.expectStatus(503);
     await page.getByLabel("Endpoint").fill("https://example.com/while-the-store-is-away");
     await store.close();
-    await page.getByText("Reconnecting: the service cannot reach its database.").waitFor();
+    await page.getByText("The service can't reach its database. Retrying.").waitFor();
     await page.getByRole("button", { name: "Subscribe" }).click();
     await page.getByRole("alert").getByText("STORE_UNAVAILABLE").waitFor();
     const empty = other.page.getByRole("heading", { name: /^No .* yet$/ });
@@ -198,7 +198,7 @@ wholeBrowserTest(
     }
     await store.reopen();
     await empty.getByText("No calls yet").waitFor();
-    for (const one of [page, other.page]) await one.getByText(/^Reconnecting:/).waitFor({ state: "detached" });
+    for (const one of [page, other.page]) await one.getByText(/Retrying\. Data/).waitFor({ state: "detached" });
     await page.getByRole("button", { name: "Subscribe" }).click();
     await page.getByText(/^whsec_/).waitFor();
     const { json } = await consoles.svc.call("svc.v1.TriggersService/ListSubscriptions", {});
@@ -224,11 +224,11 @@ browserTest(
     await entries.filter({ hasText: "ask-raised" }).waitFor();
     await page.getByLabel("Endpoint").fill("https://example.com/before-the-restart");
     await svc.server.stop();
-    await page.getByText(/^Reconnecting: the service does not answer/).waitFor();
+    await page.getByText(/^Connection lost\. Retrying/).waitFor();
     const variables = { SVC_SANDBOX: "force", SVC_DATABASE_URL: store.url, SVC_PORT: new URL(svc.url).port };
     const restarted = await startTestServer({ variables });
     try {
-      await page.getByText(/^Reconnecting:/).waitFor({ state: "hidden" });
+      await page.getByText(/Retrying\. Data/).waitFor({ state: "hidden" });
       await page.getByRole("button", { name: "Subscribe" }).click();
       await page.getByText(/^whsec_/).waitFor();
       const { json } = await restarted.call("svc.v1.TriggersService/ListSubscriptions", {});

@@ -69,7 +69,7 @@ browserTest("the heading keeps the focus when data that arrives later draws the 
   for (const key of ["g", "d"]) await page.keyboard.press(key);
   await page.locator("h1:focus", { hasText: "Deliveries" }).waitFor();
   answers.resolve();
-  await page.getByText("No subscription yet").waitFor();
+  await page.getByText("No subscriptions yet").waitFor();
   await page.locator("h1:focus", { hasText: "Deliveries" }).waitFor();
 });
 
@@ -94,11 +94,11 @@ browserTest("a page that is opened while the service cannot be reached comes by 
   await rows(page).first().waitFor();
   faults.expectStatus(0);
   await page.context().setOffline(true);
-  await page.getByRole("navigation").getByRole("link", { name: "Skills" }).click();
+  await page.getByRole("navigation").getByRole("link", { name: "Saved tools" }).click();
   await page.getByRole("heading", { name: "This page failed" }).waitFor();
-  await page.getByText(/^Reconnecting/).waitFor();
+  await page.getByText(/Retrying\. Data/).waitFor();
   await page.context().setOffline(false);
-  await page.getByRole("heading", { name: "Skills", level: 1 }).waitFor();
+  await page.getByRole("heading", { name: "Saved tools", level: 1 }).waitFor();
   // The browser reports that the page's file did not load.
   expect(
     faults.seen
@@ -110,11 +110,11 @@ browserTest("a page that is opened while the service cannot be reached comes by 
 browserTest("single letters can be turned off; arrows go on, and what was typed elsewhere never counted", async () => {
   const { page } = await consoles.open({ path: path("events") });
   const { keyboard } = page;
-  await page.getByLabel("Text of the payload").press("?");
+  await page.getByLabel("Search payload").press("?");
   expect(await page.getByRole("dialog").count()).toBe(0);
   await page.getByRole("button", { name: "Clear filters" }).first().click();
   await page.getByRole("button", { name: "Keyboard shortcuts" }).click();
-  await page.getByRole("checkbox", { name: "Single letters" }).uncheck();
+  await page.getByRole("checkbox", { name: "Single-key" }).uncheck();
   await keyboard.press("Escape");
   await page.getByRole("dialog").waitFor({ state: "detached" });
   await focusRow(page);
@@ -139,7 +139,7 @@ browserTest("a list has the filters that a person chose on it, and times say bot
   // A link opened the list with a filter, but the navigation opens the whole list.
   await nav(/^Events$/);
   await page.waitForURL(/\/events$/);
-  await page.getByRole("combobox", { name: "Toolkit: any" }).click();
+  await page.getByRole("combobox", { name: "App: any" }).click();
   await page.getByRole("option", { name: "calendar" }).click();
   await page.waitForURL(/\/events\?toolkit=calendar$/);
   await nav(/^Deliveries/);
@@ -170,7 +170,7 @@ browserTest("off this machine and without https a band says so, ids are copied, 
   await page.goto(`${elsewhere}/console/${path(`events/${await newestId()}`)}`);
   await page.getByLabel("API key").fill(consoles.svc.key);
   await page.getByRole("button", { name: "Sign in" }).click();
-  await page.getByText("Not https: this session can be read on the way.").waitFor();
+  await page.getByText("Not https: others on the network can read this session.").waitFor();
   expect(await page.evaluate("[typeof navigator.clipboard, typeof crypto.randomUUID]")).toEqual([
     "undefined",
     "undefined",
@@ -180,11 +180,11 @@ browserTest("off this machine and without https a band says so, ids are copied, 
   expect(await pasted(page)).toBe(await newestId());
   await page.goto(`${elsewhere}/console/${path("tools/messaging_bot.send_message")}`);
   // The only entity with an account is chosen once the accounts are read.
-  await page.getByLabel("as entity").and(page.locator("[value=ada]")).waitFor();
+  await page.getByLabel("as user").and(page.locator("[value=ada]")).waitFor();
   await page.getByLabel("chat_id", { exact: true }).fill("4711");
   await page.getByLabel("text", { exact: true }).fill("From elsewhere");
   await page.getByRole("button", { name: "Send in the sandbox", disabled: false }).click();
-  await page.getByRole("region", { name: "Result", exact: true }).getByText("ok", { exact: true }).waitFor();
+  await page.getByRole("region", { name: "Result", exact: true }).getByText("OK", { exact: true }).waitFor();
   // Browsers report this for every page that is not https.
   const isOfHttp = (line: string) => line.includes("Cross-Origin-Opener-Policy header has been ignored");
   faults.seen.splice(0, faults.seen.length, ...faults.seen.filter((line) => !isOfHttp(line)));

@@ -49,12 +49,12 @@ browserTest(
     await write(faulty.replace("list_dealz", "list_deals"));
     await page.getByRole("heading", { name: "4 problems", exact: true }).waitFor();
     await write(mended);
-    await page.getByText("needs no approval").waitFor();
+    await page.getByText("No approval needed").waitFor();
     await page.getByRole("button", { name: "Simulate" }).click();
     await page.getByRole("heading", { name: "No fault", level: 1 }).waitFor();
     await page.getByRole("region", { name: "Receipt" }).getByText("complete").waitFor();
-    await page.getByRole("button", { name: "More to do with this job" }).click();
-    await page.getByRole("menuitem", { name: "Edit its program" }).click();
+    await page.getByRole("button", { name: "More actions" }).click();
+    await page.getByRole("menuitem", { name: "Edit program" }).click();
     await page.getByRole("button", { name: "Submit", exact: true }).click();
     await page.getByRole("heading", { name: "No fault", level: 1 }).waitFor();
     await page.getByRole("region", { name: "Receipt" }).getByText("complete").waitFor();
@@ -68,24 +68,24 @@ browserTest("a job that is cancelled says first what will be undone, and then wh
   const id = await submitProgram(consoles.svc, askingProgram);
   await jobWithStatus(consoles.svc, id, "PARKED");
   const { page } = await consoles.open({ path: path(`jobs/${id}`) });
-  await page.getByRole("button", { name: "Proceed" }).click();
-  await page.getByText("It waits for a time").waitFor();
+  await page.getByRole("button", { name: "Continue the job" }).click();
+  await page.getByText("Sleeping").waitFor();
   await page.getByRole("button", { name: "Cancel", exact: true }).click();
   const dialog = page.getByRole("dialog");
-  await dialog.getByText("3 calls are undone, from the last one down").waitFor();
+  await dialog.getByText("3 calls are undone, newest first").waitFor();
   await dialog.getByRole("button", { name: "Cancel the job" }).click();
-  await page.getByText("cancelled", { exact: true }).first().waitFor();
+  await page.getByText("Cancelled", { exact: true }).first().waitFor();
   await page
     .getByRole("region", { name: "Undo entries, compensated" })
-    .getByText("done", { exact: true })
+    .getByText("Undone", { exact: true })
     .nth(2)
     .waitFor();
 });
 
 const answers = [
-  { name: "Proceed", shows: "lead answered proceed" },
+  { name: "Continue the job", shows: "lead answered proceed" },
   { name: "Skip", shows: "lead answered skip" },
-  { name: "Abort", shows: "lead answered abort" },
+  { name: "Stop the job", shows: "lead answered abort" },
   { name: "Retry with changes", shows: "0 reminders would go out", minValue: "1000000000" },
 ];
 
@@ -115,7 +115,7 @@ browserTest(
     await jobWithStatus(consoles.svc, id, "PARKED");
     const { page } = await consoles.open({ path: path("overview") });
     const { press, type, tabTo, goTo } = keyboardOf(page);
-    await goTo("Asks");
+    await goTo("Approvals");
     await tabTo(page.getByRole("row", { name: "reminders would go out" }));
     await press("Enter");
     await page.locator("h1:focus").waitFor();
@@ -138,7 +138,7 @@ browserTest("an answer that lost the race says who settled the question, and how
   const { asks } = (await consoles.svc.call("svc.v1.JobsService/ListAsks", { jobId: id })).json;
   const { page, faults } = await consoles.open({ path: path(`asks/${id}/${asks[0].requestId}`) });
   faults.expectStatus(400);
-  await page.getByRole("button", { name: "Proceed" }).waitFor();
+  await page.getByRole("button", { name: "Continue the job" }).waitFor();
   // This answer arrives between two refreshes of the page.
   const other = consoles.svc.call("svc.v1.JobsService/AnswerAsk", {
     ...{ jobId: id, requestId: asks[0].requestId, principalId: "lead", continuation: "abort", note: "not today" },
@@ -146,7 +146,7 @@ browserTest("an answer that lost the race says who settled the question, and how
   await other;
   await page.getByText("lead answered abort").waitFor();
   await page.getByText("not today").waitFor();
-  await page.getByRole("button", { name: "Proceed" }).waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Continue the job" }).waitFor({ state: "detached" });
 });
 
 browserTest("an approval shows the plan literally, and is decided by the right seat alone", async () => {
@@ -157,8 +157,8 @@ browserTest("an approval shows the plan literally, and is decided by the right s
   const keyOf = async (role: string) =>
     (await consoles.svc.admin("CreateApiKey", { projectId: consoles.projectId, role, name: role })).json.key;
   for (const [role, why] of [
-    ["ROLE_MEMBER", "Only an approver's key decides an approval"],
-    ["ROLE_APPROVER", "Only the key that submitted the plan decides it"],
+    ["ROLE_MEMBER", "Approvals need a key with the role approver"],
+    ["ROLE_APPROVER", "Only the key that submitted the program can approve it"],
   ] as const) {
     const { page } = await consoles.open({ path: where, key: await keyOf(role) });
     await page.getByText(why).waitFor();
@@ -166,12 +166,12 @@ browserTest("an approval shows the plan literally, and is decided by the right s
     expect(await page.getByRole("button", { name: "Reject" }).getAttribute("aria-disabled")).toBe("true");
   }
   const { page } = await consoles.open({ path: where });
-  const plan = page.getByRole("region", { name: "The plan, literally" });
-  await plan.getByText("destructive", { exact: true }).waitFor();
+  const plan = page.getByRole("region", { name: "Exactly what will run" });
+  await plan.getByText("Deletes", { exact: true }).waitFor();
   await plan.getByText('"confirm": true').waitFor();
   await page.getByRole("combobox", { name: "Answer as: owner" }).click();
   await page.getByRole("option", { name: "lead" }).click();
-  await page.getByText("lead is not marked approver").waitFor();
+  await page.getByText("lead is not an approver").waitFor();
   expect(await page.getByRole("button", { name: "Approve" }).getAttribute("aria-disabled")).toBe("true");
   await page.getByRole("combobox", { name: "Answer as: lead" }).click();
   await page.getByRole("option", { name: "owner" }).click();
@@ -192,11 +192,11 @@ browserTest("a job that succeeded is made a skill, which is called", async () =>
   const id = await submitProgram(consoles.svc, announcingProgram);
   await jobWithStatus(consoles.svc, id, "SUCCEEDED");
   const { page } = await consoles.open({ path: path(`jobs/${id}`) });
-  await page.getByRole("button", { name: "More to do with this job" }).click();
-  await page.getByRole("menuitem", { name: "Make a skill of it" }).click();
+  await page.getByRole("button", { name: "More actions" }).click();
+  await page.getByRole("menuitem", { name: "Save as a tool" }).click();
   await page.getByLabel("Name", { exact: true }).fill("announce");
-  await page.getByLabel("What it does").fill("Announces a text.");
-  await page.getByRole("button", { name: "Make the skill" }).click();
+  await page.getByLabel("Description").fill("Announces a text.");
+  await page.getByRole("button", { name: "Save as a tool" }).click();
   await page.getByText("skills.announce is there, version 1.").first().waitFor();
   await page.goto(`${consoles.svc.url}/console/${path("skills/announce")}`);
   await page.getByRole("textbox", { name: "Input", exact: true }).fill('{"text": "Coffee is ready"}');
@@ -222,8 +222,8 @@ browserTest("a job that met its own limit leads to its program, where the limit 
   const id = await submitProgram(svc, limited);
   await jobWithStatus(svc, id, "FAILED");
   const { page } = await consoles.open({ path: path(`jobs/${id}`) });
-  await page.getByText("A retry meets the same limit.").waitFor();
-  await page.getByRole("link", { name: "Raise it in the program" }).click();
+  await page.getByText("A retry has the same limit.").waitFor();
+  await page.getByRole("link", { name: "Raise the limit in the program" }).click();
   await page.getByRole("textbox", { name: "Program" }).getByText('"writes"').waitFor();
   expect(new URL(page.url()).searchParams.get("from")).toBe(id);
 });

@@ -73,7 +73,7 @@ browserTest(
     await page.getByText("12 reminders would go out").waitFor();
     expect(page.url()).toBe(`${consoles.svc.url}/console/answer`);
     expect(await storageOf(page)).toBe("{}");
-    await page.getByRole("radio", { name: "Proceed" }).focus();
+    await page.getByRole("radio", { name: "Continue" }).focus();
     await page.keyboard.press("ArrowDown");
     await page.getByLabel("minValue").fill("900");
     await page.getByLabel("Note (optional)").fill("Only the large ones.");
@@ -94,15 +94,15 @@ browserTest("of two tabs the second is told who settled it and how, and its answ
   const asked = await ask();
   const [first, second] = [await open(asked.path), await open(asked.path)];
   second.faults.expectStatus(400);
-  for (const { page } of [first, second]) await page.getByRole("radio", { name: "Proceed" }).waitFor();
-  await first.page.getByRole("radio", { name: "Proceed" }).check();
-  await first.page.getByRole("button", { name: "Send: Proceed" }).click();
-  await first.page.getByRole("status").filter({ hasText: "You answered “Proceed”." }).waitFor();
-  await second.page.getByRole("radio", { name: "Abort" }).check();
-  await second.page.getByRole("button", { name: "Send: Abort" }).click();
+  for (const { page } of [first, second]) await page.getByRole("radio", { name: "Continue" }).waitFor();
+  await first.page.getByRole("radio", { name: "Continue" }).check();
+  await first.page.getByRole("button", { name: "Send: Continue" }).click();
+  await first.page.getByRole("status").filter({ hasText: "You answered “Continue”." }).waitFor();
+  await second.page.getByRole("radio", { name: "Stop" }).check();
+  await second.page.getByRole("button", { name: "Send: Stop" }).click();
   await second.page
     .getByRole("status")
-    .filter({ hasText: "Too late: it is settled. You answered “Proceed”." })
+    .filter({ hasText: "Too late: it is settled. You answered “Continue”." })
     .waitFor();
   expect((await decisionOf(asked)).continuation).toBe("proceed");
 });
@@ -113,7 +113,7 @@ browserTest("what does not fit is said at its field in plain words, and what was
   await page.getByRole("radio", { name: "Retry with changes" }).check();
   await page.getByLabel("minValue").fill("many");
   await page.getByRole("button", { name: "Send: Retry with changes" }).click();
-  await page.getByRole("alert").filter({ hasText: "What you filled in does not fit." }).waitFor();
+  await page.getByRole("alert").filter({ hasText: "Your entries are not valid." }).waitFor();
   await page.getByText("must be a number").waitFor();
   expect(await page.getByLabel("minValue").getAttribute("aria-invalid")).toBe("true");
   expect(await page.getByRole("main").textContent()).not.toMatch(/json|schema/i);
@@ -127,7 +127,7 @@ browserTest(
     const { page, faults } = await open("answer");
     faults.expectStatus(401);
     await page.goto(`${consoles.svc.url}/console/answer#no-link-that-there-ever-was-in-this-service`);
-    await page.getByRole("heading", { name: "This link opens nothing" }).waitFor();
+    await page.getByRole("heading", { name: "This link does not work" }).waitFor();
     await page.getByRole("alert").filter({ hasText: "Ask the sender for another one." }).waitFor();
     await lookAt(page, "answer-dead");
     // In the same tab the browser changes only the fragment of the address.
@@ -158,7 +158,7 @@ browserTest("a key that is filled in at a connect link is in the vault, and the 
 browserTest("a connect link in another browser leads to the app's consent, and the account is there", async () => {
   const { url } = await connections("CreateConnectLink", { toolkitSlug: "calendar", entityId: "eve" });
   const { page } = await open(url.split("/console/")[1]);
-  await page.getByRole("button", { name: "Go on to" }).click();
+  await page.getByRole("button", { name: "Continue to" }).click();
   await page.getByRole("button", { name: /allow/i }).click();
   await page.getByRole("heading", { name: "Connected" }).waitFor();
   const { accounts } = await connections("ListConnections", { toolkitSlug: "calendar" });
@@ -185,7 +185,7 @@ browserTest(
 
     const path = `p/${projectId}/asks/${jobId}/${requestId}`;
     const own = await consoles.open({ path });
-    await own.page.getByText("This seat's key made what is to be confirmed, so it is for another key").waitFor();
+    await own.page.getByText("Your key created this call, so another key").waitFor();
     expect(await own.page.getByRole("button", { name: "Allow it" }).getAttribute("aria-disabled")).toBe("true");
 
     const { page } = await consoles.open({ key: bearer, path });
@@ -193,7 +193,7 @@ browserTest(
     await page.getByRole("heading", { name: title, level: 1 }).waitFor();
     await page.getByText("Asked for by the key").waitFor();
     await page.getByRole("region", { name: "With these arguments" }).getByText('"deal_id": 9001').waitFor();
-    await page.getByText("Without an answer by then it is refused").waitFor();
+    await page.getByText("If nobody answers by then, the call is refused").waitFor();
     await lookAt(page, "ask-confirm");
 
     const made = await svc.call(

@@ -39,28 +39,28 @@ type ListedPage = {
 
 const pages: readonly ListedPage[] = [
   { path: "events", empty: ["No events yet"], filtered: ["?toolkit=calendar", "No event matches"] },
-  { path: "deliveries", empty: ["No subscription yet"], filtered: ["?state=dead_letter", "No delivery matches"] },
-  { path: "subscriptions", empty: ["No subscription yet"] },
-  { path: "replays", empty: ["No replay yet"] },
+  { path: "deliveries", empty: ["No subscriptions yet"], filtered: ["?state=dead_letter", "No delivery matches"] },
+  { path: "subscriptions", empty: ["No subscriptions yet"] },
+  { path: "replays", empty: ["Nothing resent yet"] },
   { path: "ingest", isOfMemory: true },
-  { path: "quarantine", empty: ["Nothing is held"], filtered: ["?toolkit=calendar", "No post matches"] },
+  { path: "quarantine", empty: ["Quarantine is empty"], filtered: ["?toolkit=calendar", "No post matches"] },
   { path: "tools", filtered: ["?q=zzzz", "No tool matches"], isOfMemory: true },
   { path: "accounts", empty: ["No accounts yet"], filtered: ["?entity=nobody", "No account matches"] },
   { path: "calls", empty: ["No calls yet"], filtered: ["?tool=calendar.list_events", "No call matches"] },
   { path: "jobs", empty: ["No jobs yet"], filtered: ["?title=none", "No job matches"] },
-  { path: "asks", empty: ["Nobody is asked anything"], filtered: ["?of=nobody", "No ask matches"] },
-  { path: "asks?show=settled", empty: ["Nothing was settled yet"], filtered: ["&of=nobody", "No ask matches"] },
+  { path: "asks", empty: ["No questions are waiting"], filtered: ["?of=nobody", "No ask matches"] },
+  { path: "asks?show=settled", empty: ["Nothing was answered yet"], filtered: ["&of=nobody", "No ask matches"] },
   { path: "contacts" },
-  { path: "contacts?tab=endpoints", empty: ["No ask endpoints yet"] },
-  { path: "skills", empty: ["No skills yet"] },
+  { path: "contacts?tab=endpoints", empty: ["No question endpoints yet"] },
+  { path: "skills", empty: ["No saved tools yet"] },
   { path: "schedules", empty: ["No schedules yet"], filtered: ["?state=active", "No schedule matches"] },
   { path: "settings" },
-  { path: "settings?tab=agents", empty: ["No agent was let in yet"] },
+  { path: "settings?tab=agents", empty: ["No agent connected yet"] },
   { path: "settings?tab=secrets", empty: ["No secrets yet"] },
   { path: "settings?tab=limits", empty: ["No call limits yet"] },
   { path: "admin/projects" },
-  { path: "admin/quarantine", empty: ["Nothing is held"], filtered: ["?toolkit=calendar", "No post matches"] },
-  { path: "admin/audit", filtered: ["?action=None.Such", "No deed matches"] },
+  { path: "admin/quarantine", empty: ["Quarantine is empty"], filtered: ["?toolkit=calendar", "No post matches"] },
+  { path: "admin/audit", filtered: ["?action=None.Such", "No entry matches"] },
 ];
 
 /** Returns the parts of a page that stand in for rows: loading marks, errors, and headings of lists without rows. */
@@ -217,7 +217,7 @@ const parts: readonly Part[] = [
     name: "the deliveries of an event",
     call: "ListDeliveries",
     within: region("Deliveries"),
-    stands: "No subscription matched this event, so it was delivered to nobody.",
+    stands: "No subscription matched this event, so it was not delivered.",
     open: async () => {
       await postCalendar(consoles.svc);
       const list = () => consoles.svc.call("svc.v1.TriggersService/ListEvents", {});
@@ -240,7 +240,7 @@ const parts: readonly Part[] = [
     name: "what a project uses",
     call: "GetProjectUsage",
     within: panel("Usage"),
-    stands: "Subscriptions of all entities",
+    stands: "Subscriptions for all users",
     open: () => consoles.open({ path: `admin/projects/${consoles.projectId}?tab=usage`, key: consoles.svc.adminToken }),
   },
   {
@@ -267,7 +267,7 @@ const parts: readonly Part[] = [
     call: "ListDeliveryAttempts",
     within: line,
     stands: "The endpoint answered 503.",
-    otherwise: "No attempt was made yet.",
+    otherwise: "not sent yet",
     open: () => openDelivery({ isTried: true }),
     reveal: openLine,
   },
@@ -275,7 +275,7 @@ const parts: readonly Part[] = [
     name: "the attempts of a delivery without any",
     call: "ListDeliveryAttempts",
     within: line,
-    stands: "No attempt was made yet.",
+    stands: "not sent yet",
     open: () => openDelivery({ isTried: false }),
     reveal: openLine,
   },
@@ -347,19 +347,19 @@ browserTest("the runs of a schedule, which are a list within a page", async () =
   const path = `p/${consoles.projectId}/schedules/${json.standingProgram.id}`;
   const { page, faults } = await consoles.open({ path });
   const runs = page.getByRole("region", { name: "Runs" });
-  await runs.getByText("It has not run yet.").waitFor();
+  await runs.getByText("No runs yet.").waitFor();
   await page.goto(`${page.url()}?reason=missed`);
   await runs.getByRole("heading", { name: "No run has the reason missed" }).waitFor();
   await runs.getByRole("button", { name: "Clear filters" }).click();
-  await runs.getByText("It has not run yet.").waitFor();
+  await runs.getByText("No runs yet.").waitFor();
   expect(page.url()).not.toContain("missed");
   faults.expectStatus(503);
   await store.close();
   await page.reload();
   await standsIn(page).failed.first().waitFor();
-  expect(await page.getByText("It has not run yet.").count()).toBe(0);
+  expect(await page.getByText("No runs yet.").count()).toBe(0);
   await store.reopen();
-  await runs.getByText("It has not run yet.").waitFor();
+  await runs.getByText("No runs yet.").waitFor();
 });
 
 browserTest("a filter that is opened before its values have come stays open, and has them when they come", async () => {
@@ -367,12 +367,12 @@ browserTest("a filter that is opened before its values have come stays open, and
   const send = await steerCall(page, "ListToolkits");
   await send("kept");
   await page.reload();
-  await page.getByRole("combobox", { name: "Toolkit: any" }).click();
+  await page.getByRole("combobox", { name: "App: any" }).click();
   await page.getByRole("option", { name: "any" }).waitFor();
   expect(await page.getByRole("option").count()).toBe(1);
   await send("on");
   await page.getByRole("option", { name: /^messaging_bot/ }).click();
-  await page.getByRole("combobox", { name: "Toolkit: messaging_bot" }).waitFor();
-  await page.getByRole("combobox", { name: "Toolkit: messaging_bot" }).click();
-  await page.getByRole("combobox", { name: "Search Toolkit" }).waitFor();
+  await page.getByRole("combobox", { name: "App: messaging_bot" }).waitFor();
+  await page.getByRole("combobox", { name: "App: messaging_bot" }).click();
+  await page.getByRole("combobox", { name: "Search App" }).waitFor();
 });

@@ -133,7 +133,7 @@ browserTest(
     await grid.getByRole("row", { name: "calendar.events_changed" }).first().waitFor();
     // With nine tabs open, calls of the ninth and of all others are still answered.
     await ninth.getByRole("row", { name: "calendar.events_changed" }).first().click();
-    await ninth.getByRole("region", { name: "Deliveries" }).getByText("it was delivered to nobody").waitFor();
+    await ninth.getByRole("region", { name: "Deliveries" }).getByText("it was not delivered").waitFor();
     for (const { page } of ofJob) {
       await page.getByRole("tab", { name: "Program" }).click();
       await page.getByRole("tab", { name: "Log" }).click();

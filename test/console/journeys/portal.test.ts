@@ -61,7 +61,7 @@ browserTest(
     expect(await page.getByRole("option").allTextContents()).not.toContain("payroll.run");
     await page.getByRole("option", { name: "invoice.paid" }).click();
     await page.getByLabel("Filter").fill("event.payload.amount > 3");
-    await page.getByText("There is no past event to try it on.").waitFor();
+    await page.getByText("No past event to try it on.").waitFor();
     expect(await findBarriers(page)).toEqual([]);
     await page.getByRole("button", { name: "Create the endpoint" }).click();
     const secret = (await page.getByText(/^whsec_/).textContent()) ?? "";
@@ -84,7 +84,7 @@ browserTest(
     await deliveries.getByText("200", { exact: true }).waitFor();
     await expectPlain(page);
     expect(await findBarriers(page)).toEqual([]);
-    await deliveries.getByRole("link", { name: "Its event, and send it again" }).click();
+    await deliveries.getByRole("link", { name: "Open the event to resend it" }).click();
     await page.getByRole("region", { name: "Event" }).getByText('"amount": 5').waitFor();
     await expectPlain(page);
     expect(await findBarriers(page)).toEqual([]);
@@ -119,7 +119,7 @@ browserTest("a customer changes, pauses, replays to and deletes an endpoint, and
   await facts.getByText("Standard Webhooks").waitFor();
   expect(await page.content()).not.toContain("a-token-of-the-customer");
   await page.getByRole("button", { name: "Pause" }).click();
-  await page.getByText("It is paused.").waitFor();
+  await page.getByText("Paused. Events are kept").waitFor();
   const before = receiver.requests.length;
   await publish("cy", '{"amount":71}');
   await page.getByRole("button", { name: "Resume" }).click();
@@ -131,10 +131,10 @@ browserTest("a customer changes, pauses, replays to and deletes an endpoint, and
   await page.getByRole("button", { name: "I've saved it" }).click();
   await page.getByText("Two secrets sign every delivery.").waitFor();
   await page.getByRole("button", { name: "Send a time range again" }).click();
-  const dialog = page.getByRole("dialog", { name: "Send events again" });
-  await dialog.getByRole("button", { name: "Send 1 delivery again" }).waitFor();
+  const dialog = page.getByRole("dialog", { name: "Resend events" });
+  await dialog.getByRole("button", { name: "Resend 1 delivery" }).waitFor();
   expect(await findBarriers(page)).toEqual([]);
-  await dialog.getByRole("button", { name: "Send 1 delivery again" }).click();
+  await dialog.getByRole("button", { name: "Resend 1 delivery" }).click();
   await until(() => ofCy().length === 2);
   expect(ofCy().at(-1)?.headers["webhook-signature"]?.split(" ")).toHaveLength(2);
   await page.getByRole("button", { name: "Delete" }).click();
@@ -154,7 +154,7 @@ browserTest("event types have their schema, a sample, code that verifies, and a 
   await page.getByRole("region", { name: "Schema" }).getByText('"required"').waitFor();
   await page.getByRole("region", { name: "Sample" }).getByText('"amount"').waitFor();
   for (const code of ["new Webhook(process.env", "hmac.compare_digest"])
-    await page.getByRole("region", { name: "Verify what arrives" }).getByText(code).waitFor();
+    await page.getByRole("region", { name: "Verify the signature" }).getByText(code).waitFor();
   expect(await findBarriers(page)).toEqual([]);
   await expectPlain(page);
   await page.emulateMedia({ colorScheme: "dark" });
@@ -214,7 +214,7 @@ browserTest("a pause of the project is shown with its name, and the customer can
   await page.getByRole("button", { name: "Pause" }).waitFor();
   await call("UpdateSubscription", { id: subscription.id, paused: true });
   await page.getByText("Paused by Acme").waitFor();
-  await page.getByText("Acme paused it. Its events are kept for 30 days").waitFor();
+  await page.getByText("Acme paused it. Events are kept for 30 days").waitFor();
   expect(await page.getByRole("button", { name: /resume|re-enable/i }).count()).toBe(0);
   await expectPlain(page);
   expect(await findBarriers(page)).toEqual([]);
@@ -247,10 +247,10 @@ browserTest("a read-only link shows everything and no action", async () => {
   const { subscription } = await createAs("eve");
   const { page } = await openLink("eve", { readOnly: true });
   await page.getByRole("link", { name: receiver.url }).click();
-  await page.getByText("Nothing was delivered to it yet.").waitFor();
+  await page.getByText("Nothing was delivered yet.").waitFor();
   await call("SendTestEvent", { subscriptionId: subscription.id });
   await page.getByRole("region", { name: "Deliveries" }).getByText("1 attempt").click();
-  await page.getByRole("link", { name: "Its event, and send it again" }).click();
+  await page.getByRole("link", { name: "Open the event to resend it" }).click();
   await page.getByText("a test event").waitFor();
   const buttons = /pause|change|delete|replace|replay|send again|send a|new endpoint|re-enable/i;
   expect(await page.getByRole("button", { name: buttons }).count()).toBe(0);
@@ -293,7 +293,7 @@ browserTest("a customer signs out; a dead link opens nothing; the next link open
   const dead = await linkOf("gus");
   await call("RevokePortalLinks", { linkId: dead.linkId });
   await page.goto(dead.url);
-  await page.getByRole("heading", { name: "This link opens nothing" }).waitFor();
+  await page.getByRole("heading", { name: "This link does not work" }).waitFor();
   expect(page.url()).not.toContain("#");
   expect(await findBarriers(page)).toEqual([]);
   await page.goto((await linkOf("gus")).url);

@@ -32,7 +32,7 @@ const post = (fields: object) => {
 
 const openDesk = async (key = consoles.svc.key) => {
   const { page } = await consoles.open({ path: `p/${consoles.projectId}/ingest`, key });
-  const section = page.getByRole("region", { name: "Private toolkits" });
+  const section = page.getByRole("region", { name: "Your own apps" });
   await section.getByText("desk", { exact: true }).click();
   return { page, section };
 };
@@ -41,7 +41,7 @@ browserTest(
   "a private toolkit's address is listed with its verifier, and its secret is made and shown once",
   async () => {
     const { page, section } = await openDesk();
-    await section.getByText("no secret", { exact: true }).waitFor();
+    await section.getByText("No secret", { exact: true }).waitFor();
     await section.getByText(`/webhooks/${consoles.projectId}/desk`).first().waitFor();
     await section.getByText("How a post is verified").click();
     await section.getByText("x-desk-signature").first().waitFor();
@@ -54,7 +54,7 @@ browserTest(
     secret = (await made.locator("pre").textContent()) ?? "";
     expect(secret.length).toBeGreaterThan(20);
     await made.getByRole("button", { name: "I've saved it" }).click();
-    await section.getByText("takes posts").waitFor();
+    await section.getByText("Ready").waitFor();
     await lookAt(page, "private-webhook");
     const command = (await section.locator("pre").filter({ hasText: "curl" }).textContent()) ?? "";
     const env = { PATH: process.env["PATH"], SECRET: secret };
@@ -100,7 +100,7 @@ browserTest("a member sees the secrets, and is told that changing them takes an 
 browserTest("a post that became no event is found, read and released once its toolkit takes it", async () => {
   expect(await (await post({ type: "ticket.closed", id: "t-closed" })).json()).toEqual({ accepted: 0 });
   const { page } = await consoles.open({ path: `p/${consoles.projectId}/quarantine` });
-  const row = page.getByRole("row", { name: "no_trigger" });
+  const row = page.getByRole("row", { name: "No trigger" });
   await row.waitFor();
   await lookAt(page, "quarantine");
   await row.getByRole("link").click();
@@ -115,7 +115,7 @@ browserTest("a post that became no event is found, read and released once its to
   await dialog.getByRole("button", { name: "Release 1" }).click();
   await dialog.getByText("1 became an event").waitFor();
   await dialog.getByRole("button", { name: "Close" }).click();
-  await page.getByText("It was released").first().waitFor();
+  await page.getByText("Released").first().waitFor();
   const { events } = (await consoles.svc.call("svc.v1.TriggersService/ListEvents", { toolkitSlug: "desk" })).json;
   expect(events.map(({ payloadJson }: { payloadJson: string }) => JSON.parse(payloadJson).id)).toContain("t-closed");
 });

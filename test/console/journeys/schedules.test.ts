@@ -60,10 +60,10 @@ browserTest(
     await write(page, keys, '{"version": 1');
     await page.getByRole("button", { name: /^Line 1: is not JSON/ }).waitFor();
     await write(page, keys, JSON.stringify(announcingProgram, undefined, 2));
-    await keys.tabTo(field("Runs on a day"));
+    await keys.tabTo(field("Runs per day"));
     await write(page, keys, "20");
     const next = page.getByRole("region", { name: "Next runs" });
-    await next.getByText("By the clocks of Asia/Tokyo:").waitFor();
+    await next.getByText("Time zone: Asia/Tokyo:").waitFor();
     const times = await next.getByRole("listitem").allTextContents();
     expect(times).toHaveLength(5);
     for (const time of times) expect(time).toMatch(/^Mon \d{4}-\d\d-\d\d 09:00:00$/);
@@ -76,7 +76,7 @@ browserTest(
     await keys.tabTo(page.getByRole("button", { name: "Create the schedule" }));
     await keys.press("Enter");
     await page.getByRole("heading", { name: announcingProgram.title, level: 1 }).waitFor();
-    await page.getByText("active", { exact: true }).waitFor();
+    await page.getByText("Active", { exact: true }).waitFor();
     const { standingProgram } = await standing("GetStandingProgram", { id: "tell-team" });
     expect(JSON.parse(standingProgram.definitionJson)).toEqual({
       ...{ version: 1, timeZone: "Asia/Tokyo", source: { schedule: { cron: ["0 9 * * 1"] } } },
@@ -97,9 +97,9 @@ browserTest("a schedule is changed, paused, resumed, started once and deleted by
   await press("link", "Change");
   await page.getByRole("heading", { name: "Change Tell the team each year", level: 1 }).waitFor();
   await page.getByText("Unchanged: drift, schedule.jitter.").waitFor();
-  await keys.tabTo(page.getByLabel("While another run is under way"));
+  await keys.tabTo(page.getByLabel("If another run is still active"));
   await keys.type("allow");
-  await keys.tabTo(page.getByLabel("Runs at once"));
+  await keys.tabTo(page.getByLabel("Concurrent runs"));
   await keys.type("4");
   await lookAt(page, "schedule-change");
   await press("button", "Change it");
@@ -114,9 +114,9 @@ browserTest("a schedule is changed, paused, resumed, started once and deleted by
     },
   ]);
   await press("button", "Pause");
-  await page.getByText("Somebody paused it.").waitFor();
+  await page.getByText("A person paused it.").waitFor();
   await press("button", "Resume");
-  await page.getByText("Somebody paused it.").waitFor({ state: "detached" });
+  await page.getByText("A person paused it.").waitFor({ state: "detached" });
   await press("button", "Run now");
   await page.getByRole("region", { name: "Receipt" }).getByText("complete").waitFor();
   await page.goBack();
@@ -129,8 +129,8 @@ browserTest("a schedule is changed, paused, resumed, started once and deleted by
   await page.getByRole("button", { name: "Change it", disabled: false }).waitFor();
   await press("button", "Change it");
   await page.getByRole("alert").filter({ hasText: "STANDING_VERSION_STALE" }).waitFor();
-  await press("button", "Begin again with what stands now");
-  await page.getByText("It is version 4, and runs go on with it from now.").waitFor();
+  await press("button", "Discard my changes and load the current version");
+  await page.getByText("This is version 4. New runs use it.").waitFor();
   expect(await page.getByLabel("Title", { exact: true }).inputValue()).toBe("Tell the team each year");
   await press("link", "The schedule");
   await press("button", "Delete");
@@ -154,16 +154,16 @@ browserTest("a skill is run by each event of a trigger, after it was told how ma
   await postCalendar(consoles.svc);
   const { page, faults } = await consoles.open({ path: path("skills/announce") });
   faults.expectStatus(400);
-  await page.getByRole("link", { name: "a schedule that runs it" }).click();
+  await page.getByRole("link", { name: "Create a schedule" }).click();
   await page.getByRole("combobox", { name: "Program: runs skills.announce" }).waitFor();
   await page.getByRole("textbox", { name: "Program" }).getByText('"skills.announce"').waitFor();
-  await page.getByRole("radio", { name: "Events" }).check();
+  await page.getByRole("radio", { name: "When an event arrives" }).check();
   await page.getByLabel("Events of").selectOption("calendar");
   await page.getByLabel("Trigger", { exact: true }).selectOption("calendar.events_changed");
   await page.getByLabel("Name", { exact: true }).fill("tell-of-changes");
   await page.getByText("1 of the last 1 events would have started it.").waitFor();
   await page.getByRole("button", { name: "Create the schedule", disabled: false }).click();
-  await page.getByText("It has not run yet.").waitFor();
+  await page.getByText("No runs yet.").waitFor();
   await postCalendar(consoles.svc);
   await page.getByRole("region", { name: "Runs" }).getByText("event", { exact: true }).waitFor();
   const run = page.getByRole("region", { name: "Runs" }).getByRole("link", { name: /job_/ });

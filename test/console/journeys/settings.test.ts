@@ -21,15 +21,15 @@ browserTest("who is signed in is told, a seat is given up, and the others stay",
     ...{ projectId: json.project.id, role: "ROLE_MEMBER", name: "other" },
   });
   const { page } = await consoles.open({ key: await createKey("ROLE_MEMBER"), path: settings() });
-  await page.getByRole("region", { name: "Who you are here" }).getByText("member").waitFor();
-  await page.getByRole("link", { name: "Add a key of another project" }).click();
+  await page.getByRole("region", { name: "Your key" }).getByText("member").waitFor();
+  await page.getByRole("link", { name: "Add a key" }).click();
   await page.getByLabel("API key").fill(other.json.key);
   await page.getByRole("button", { name: "Sign in" }).click();
-  await page.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
+  await page.getByRole("heading", { name: "Home", level: 1 }).waitFor();
   await page.goto(`${consoles.svc.url}/console/${settings()}`);
-  const seats = page.getByRole("list", { name: "Seats" });
-  await seats.getByRole("listitem").filter({ hasText: "second" }).getByRole("button", { name: "Give up" }).click();
-  await page.getByRole("button", { name: "Give up the seat" }).click();
+  const seats = page.getByRole("list", { name: "Signed-in keys" });
+  await seats.getByRole("listitem").filter({ hasText: "second" }).getByRole("button", { name: "Sign out" }).click();
+  await page.getByRole("dialog", { name: "Sign out of" }).getByRole("button", { name: "Sign out" }).click();
   await seats.getByText("second").waitFor({ state: "detached" });
   expect(await seats.getByRole("listitem").count()).toBe(1);
 });
@@ -42,12 +42,12 @@ browserTest("another browser's session is ended, and asks for a key", async () =
   const faults = await consoles.open({ key: null, path: "" });
   await faults.page.getByLabel("API key").fill(key);
   await faults.page.getByRole("button", { name: "Sign in" }).click();
-  await faults.page.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
+  await faults.page.getByRole("heading", { name: "Home", level: 1 }).waitFor();
   faults.faults.expectStatus(401);
   await page.reload();
   await sessions.getByRole("listitem").nth(1).waitFor();
   // The newest session comes first, which is that of the other browser.
-  await sessions.getByRole("button", { name: "End" }).first().click();
+  await sessions.getByRole("button", { name: "Sign out" }).first().click();
   await page.getByRole("button", { name: "End the session" }).click();
   await faults.page.getByRole("dialog", { name: "Sign in again" }).waitFor();
   await until(async () => (await sessions.getByRole("listitem").count()) === 1);
@@ -68,7 +68,7 @@ browserTest(
     const add = member.page.getByRole("button", { name: "Add a secret" });
     expect(await add.getAttribute("aria-disabled")).toBe("true");
     await add.hover();
-    await member.page.getByText("It takes a key with the role approver").waitFor();
+    await member.page.getByText("This needs a key with the role approver").waitFor();
     await item.getByRole("button", { name: "Delete" }).click();
     await page.getByRole("button", { name: "Delete the secret" }).click();
     await page.getByRole("heading", { name: "No secrets yet" }).waitFor();
@@ -86,31 +86,31 @@ browserTest(
     });
     const { page } = await consoles.open({ path: settings("agents") });
     const item = page.getByRole("list", { name: "Grants" }).getByRole("listitem").filter({ hasText: "Notes helper" });
-    await item.getByText("read and write tools of every toolkit, for ada alone").waitFor();
+    await item.getByText("read and write tools of all apps, only for ada").waitFor();
     const member = await consoles.open({ key: await createKey("ROLE_MEMBER"), path: settings("agents") });
     const others = member.page.getByRole("button", { name: "Revoke" });
     expect(await others.getAttribute("aria-disabled")).toBe("true");
     await others.hover();
-    await member.page.getByText("It takes the key that it was given with").waitFor();
+    await member.page.getByText("This needs the key that connected the agent").waitFor();
 
-    await item.getByRole("button", { name: "Narrow" }).click();
-    const dialog = page.getByRole("dialog", { name: "Narrow the grant of Notes helper" });
-    const narrow = dialog.getByRole("button", { name: "Narrow the grant" });
+    await item.getByRole("button", { name: "Limit" }).click();
+    const dialog = page.getByRole("dialog", { name: "Limit Notes helper" });
+    const narrow = dialog.getByRole("button", { name: "Save the limits" });
     expect(await narrow.getAttribute("aria-disabled")).toBe("true");
     await dialog.getByRole("checkbox", { name: "write" }).uncheck();
-    await dialog.getByLabel("Toolkits it keeps").fill("calendar, notes_wiki");
-    await dialog.getByRole("radio", { name: "What destroys" }).check();
+    await dialog.getByLabel("Apps it can still use").fill("calendar, notes_wiki");
+    await dialog.getByRole("radio", { name: "Deletes only" }).check();
     await dialog.getByLabel("Who is asked to confirm").fill("lead");
     await narrow.click();
-    await item.getByText("read tools of calendar, notes_wiki, for ada alone").waitFor();
-    await item.getByText("Its destructive calls wait until lead confirms them.").waitFor();
+    await item.getByText("read tools of calendar, notes_wiki, only for ada").waitFor();
+    await item.getByText("lead must confirm calls that delete data.").waitFor();
     expect((await agent.refresh(token)).status).toBe(200);
 
     await item.getByRole("button", { name: "Revoke" }).click();
-    await page.getByRole("button", { name: "Revoke the grant" }).click();
-    await page.getByText("No grant holds").waitFor();
+    await page.getByRole("button", { name: "Disconnect" }).click();
+    await page.getByText("No agent is connected now").waitFor();
     await page.getByText("One has ended").click();
-    await page.getByRole("list", { name: "Grants that have ended" }).getByText("Notes helper").waitFor();
+    await page.getByRole("list", { name: "Disconnected agents" }).getByText("Notes helper").waitFor();
     const { grants } = (await consoles.svc.call("svc.v1.GrantsService/ListGrants", {})).json;
     expect(grants).toMatchObject([{ accessClasses: ["read"], toolkitSlugs: ["calendar", "notes_wiki"] }]);
     expect(grants[0].endedAt).toBeDefined();
@@ -120,16 +120,16 @@ browserTest(
 browserTest("an approver makes a key for an agent, whose text is shown once, and ends it", async () => {
   const { page, faults } = await consoles.open({ key: await createKey("ROLE_APPROVER"), path: settings("agents") });
   await page.getByRole("heading", { name: "No keys for agents" }).waitFor();
-  await page.getByRole("button", { name: "Make a key" }).click();
+  await page.getByRole("button", { name: "Create a key" }).click();
   await page.getByLabel("Name").fill("assistant");
   await page.getByLabel("It expires").selectOption("in 8 hours");
   faults.expectStatus(400);
-  await page.getByRole("button", { name: "Make the key" }).click();
+  await page.getByRole("button", { name: "Create the key" }).click();
   await page.getByRole("alert").filter({ hasText: "AGENT_KEY_UNSCOPED" }).waitFor();
-  await page.getByLabel("Bound to the entity").fill("ada");
+  await page.getByLabel("Only for the user").fill("ada");
   await page.getByRole("radio", { name: "Reads", exact: true }).check();
-  await page.getByLabel("Of the toolkits").fill("calendar");
-  await page.getByRole("button", { name: "Make the key" }).click();
+  await page.getByLabel("Only of the apps").fill("calendar");
+  await page.getByRole("button", { name: "Create the key" }).click();
   const dialog = page.getByRole("dialog", { name: "The key is created" });
   const key = await dialog.locator("pre").textContent();
   const known = await consoles.svc.call("svc.v1.IdentityService/GetIdentity", {}, { bearer: key });
@@ -137,7 +137,7 @@ browserTest("an approver makes a key for an agent, whose text is shown once, and
   await dialog.getByRole("button", { name: "I've saved it" }).click();
   expect(await page.content()).not.toContain(key);
   const item = page.getByRole("list", { name: "Keys for agents" }).getByRole("listitem");
-  await item.getByText("Bound to ada alone, read tools of calendar").waitFor();
+  await item.getByText("Limited to user ada, read tools of calendar").waitFor();
   await item.getByRole("button", { name: "Revoke" }).click();
   await page.getByRole("button", { name: "Revoke the key" }).click();
   await page.getByText("One key has ended").waitFor();
@@ -154,10 +154,10 @@ browserTest("a call limit is put, refused with what is wrong, and changed", asyn
   await page.getByLabel("Calls at once").fill("4");
   await page.getByRole("button", { name: "Add the limit" }).click();
   const item = page.getByRole("list", { name: "Call limits" }).getByRole("listitem");
-  await item.filter({ hasText: "4 at once, for every toolkit" }).waitFor();
+  await item.filter({ hasText: "4 at once, for all apps" }).waitFor();
   await item.getByRole("button", { name: "Change" }).click();
-  await page.getByLabel("Paused: no call goes").check();
-  await page.getByRole("button", { name: "Put the limit" }).click();
+  await page.getByLabel("Paused: all calls wait").check();
+  await page.getByRole("button", { name: "Save the limit" }).click();
   await item.filter({ hasText: "paused: no call goes, 4 at once" }).waitFor();
 });
 

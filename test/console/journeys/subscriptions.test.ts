@@ -35,7 +35,7 @@ browserTest("types, filter and body are tried on past events while they are writ
   await preview.getByText("All of the last 4 events would be delivered.").waitFor();
   await page.getByLabel("Endpoint").fill(receiver.url);
   await page.getByLabel("Description").fill("Large invoices");
-  await page.getByRole("combobox", { name: "Events of: every toolkit" }).click();
+  await page.getByRole("combobox", { name: "Events of: all apps" }).click();
   await page.getByRole("option", { name: "events" }).click();
   for (const type of ["events.invoice.paid", "events.invoice.sent"]) {
     await page.getByRole("combobox", { name: /^Only these event types/ }).click();
@@ -47,7 +47,7 @@ browserTest("types, filter and body are tried on past events while they are writ
   expect(await page.getByLabel("Filter").getAttribute("aria-invalid")).toBe("true");
   await page.getByLabel("Filter").fill("event.payload.amount > 1000");
   await preview.getByText("1 of the last 4 events would be delivered.").waitFor();
-  await preview.getByText("The filter has no value for 1 event, so it would not be delivered.").waitFor();
+  await preview.getByText("The filter could not be evaluated for 1 event, so it would not be delivered.").waitFor();
   await page.getByText("Format", { exact: true }).click();
   await page.getByLabel("Format of deliveries").selectOption("custom");
   await page.getByLabel("Body").fill('{"text": {"$text": "{event.payload.amount} of {event.entityId}"}}');
@@ -89,7 +89,7 @@ browserTest("the page of a subscription shows its parts and the events without a
   await facts.getByText("event.payload.amount > 1000").waitFor();
   await facts.getByText("headers x-team; fixed token").waitFor();
   await facts.getByText("after 10 s, 1 min").waitFor();
-  await page.getByText("The filter has no value for 1 event, so it was not delivered.").waitFor();
+  await page.getByText("The filter could not be evaluated for 1 event, so it was not delivered.").waitFor();
   await lookAt(page, "subscription-parts");
   expect(await page.content()).not.toMatch(/a-token-of-the-endpoint|seven/);
 });
@@ -115,14 +115,14 @@ browserTest("a change starts with what is stored, sends what differs, and leaves
 browserTest("a pause keeps what comes in, and after the resumption it arrives once", async () => {
   const { page } = await openStored();
   await page.getByRole("button", { name: "Pause" }).click();
-  await page.getByText("It is paused.").waitFor();
+  await page.getByText("Paused. Events are kept").waitFor();
   await publish('{"amount":31}');
   await page.getByRole("button", { name: "Resume" }).click();
   await page.getByRole("button", { name: "Pause" }).waitFor();
   const missed = () => receiver.requests.filter(({ body }) => String(body) === '{"text":"31 of customer-7"}');
   await until(() => missed().length > 0);
   expect(missed()).toHaveLength(1);
-  expect(await page.getByRole("link", { name: "Replay what was missed" }).count()).toBe(0);
+  expect(await page.getByRole("link", { name: "Resend missed events" }).count()).toBe(0);
 });
 
 browserTest("a secret is replaced: the new one is shown once, and both sign until the former one ends", async () => {

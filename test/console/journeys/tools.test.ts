@@ -38,12 +38,12 @@ browserTest("a tool is found in plain words, read, and its call tried again from
   await page.getByLabel("limit").fill("2");
   await sent(page).getByText("limit=2").waitFor();
   await page.getByRole("button", { name: "Send in the sandbox" }).click();
-  await result(page).getByText("ok", { exact: true }).waitFor();
-  await result(page).getByRole("link", { name: "In the ledger" }).click();
+  await result(page).getByText("OK", { exact: true }).waitFor();
+  await result(page).getByRole("link", { name: "Call log" }).click();
   await page.getByRole("heading", { name: "sales_crm.list_deals", level: 1 }).waitFor();
   await page.getByRole("link", { name: "Try again" }).click();
   await sent(page).getByText("limit=2").waitFor();
-  expect(await page.getByLabel("as entity").inputValue()).toBe("ada");
+  expect(await page.getByLabel("as user").inputValue()).toBe("ada");
   expect(await page.getByLabel("limit").inputValue()).toBe("2");
 });
 
@@ -51,7 +51,7 @@ browserTest(
   "a write shows what is wrong at its fields, is the same as JSON, and a double press sends it once",
   async () => {
     const page = await openTool("messaging_bot.send_message");
-    await sent(page).getByText("2 things are to be mended first").waitFor();
+    await sent(page).getByText("Fix 2 arguments to see the request.").waitFor();
     expect(await page.getByText("is required").count()).toBe(0);
     await page.getByLabel("chat_id", { exact: true }).focus();
     await page.getByLabel("text", { exact: true }).focus();
@@ -88,17 +88,17 @@ browserTest("a destructive call is held and shown, and only then confirmed; a ch
   await page.getByLabel("message_id", { exact: true }).fill("7");
   await sent(page).getByText('"message_id": 7').waitFor();
   expect(await confirm.count()).toBe(0);
-  await page.getByRole("button", { name: "Hold it" }).dblclick();
+  await page.getByRole("button", { name: "Preview" }).dblclick();
   await confirm.waitFor();
   await page.getByLabel("message_id", { exact: true }).fill("8");
   await confirm.waitFor({ state: "detached" });
   await sent(page).getByText('"message_id": 8').waitFor();
-  await page.getByRole("button", { name: "Hold it" }).click();
+  await page.getByRole("button", { name: "Preview" }).click();
   await confirm.waitFor();
   const held = await callsOf("messaging_bot.delete_message");
   expect(new Set(held.map(({ outcome }) => outcome))).toEqual(new Set(["held"]));
   await confirm.dblclick();
-  await result(page).getByText("ok", { exact: true }).waitFor();
+  await result(page).getByText("OK", { exact: true }).waitFor();
   const done = (await callsOf("messaging_bot.delete_message")).filter(({ outcome }) => outcome === "ok");
   expect(done).toHaveLength(1);
 });
@@ -123,12 +123,12 @@ browserTest("by keyboard alone a tool is found, filled in, held, confirmed, and 
   await press("ControlOrMeta+a");
   await type("11");
   await sent(page).getByText('"message_id": 11').waitFor();
-  await tabTo(page.getByRole("button", { name: "Hold it" }));
+  await tabTo(page.getByRole("button", { name: "Preview" }));
   await press("Enter");
   await tabTo(page.getByRole("button", { name: "Confirm and send in the sandbox" }));
   await press("Enter");
-  await result(page).getByText("ok", { exact: true }).waitFor();
-  await tabTo(result(page).getByRole("link", { name: "In the ledger" }));
+  await result(page).getByText("OK", { exact: true }).waitFor();
+  await tabTo(result(page).getByRole("link", { name: "Call log" }));
 });
 
 browserTest("arguments as JSON cannot confirm themselves", async () => {
@@ -138,7 +138,7 @@ browserTest("arguments as JSON cannot confirm themselves", async () => {
     .getByText(/^Leave confirm out/)
     .first()
     .waitFor();
-  expect(await page.getByRole("button", { name: "Hold it" }).getAttribute("aria-disabled")).toBe("true");
+  expect(await page.getByRole("button", { name: "Preview" }).getAttribute("aria-disabled")).toBe("true");
 });
 
 browserTest("what was filled in last is there again, but for what is sensitive", async () => {
@@ -149,7 +149,7 @@ browserTest("what was filled in last is there again, but for what is sensitive",
   await sent(page).getByText("POST https://").waitFor();
   expect(await page.evaluate("JSON.stringify({...localStorage, ...sessionStorage})")).not.toContain("a-secret-of-ada");
   await page.reload();
-  await sent(page).getByText("to be mended first").waitFor();
+  await sent(page).getByText("to see the request").waitFor();
   expect(await page.getByLabel("days_requested", { exact: true }).inputValue()).toBe("60");
   expect(await page.getByLabel("access_tokens 1", { exact: true }).count()).toBe(0);
 });
@@ -207,9 +207,9 @@ browserTest("a toolkit's folder is checked with its faults at their lines, publi
   await writeFile(join(folder, "tools", "read_order.yaml"), toolFile);
   const { page, faults } = await consoles.open({ path: `p/${consoles.projectId}/tools` });
   faults.expectStatus(400);
-  await page.getByRole("link", { name: "Add a toolkit" }).click();
+  await page.getByRole("link", { name: "Add an app" }).click();
   await page.getByRole("link", { name: "Write a definition" }).click();
-  await page.getByText("It can be published").waitFor();
+  await page.getByText("Ready to publish").waitFor();
   await page.getByLabel("Choose a folder").setInputFiles(folder);
   const fault = page.getByRole("region", { name: "1 problem" }).getByRole("button", { name: "Line 7" });
   await fault.getByText("toolkit › category").waitFor();
@@ -218,7 +218,7 @@ browserTest("a toolkit's folder is checked with its faults at their lines, publi
 
   await writeFile(join(folder, "toolkit.yaml"), toolkitFile("sales"));
   await page.getByLabel("Choose a folder").setInputFiles(folder);
-  await page.getByText("It can be published").waitFor();
+  await page.getByText("Ready to publish").waitFor();
   await publish.click();
   await page.getByRole("heading", { name: "Shop", level: 1 }).waitFor();
   await page.getByRole("link", { name: "shop.read_order" }).waitFor();
@@ -226,9 +226,9 @@ browserTest("a toolkit's folder is checked with its faults at their lines, publi
   expect((await consoles.svc.call("svc.v1.CatalogService/GetToolkit", ofShop)).status).toBe(200);
 
   await page.getByRole("button", { name: "Delete" }).click();
-  await page.getByRole("dialog").getByText("accounts that are connected to it are revoked").waitFor();
-  await page.getByRole("button", { name: "Delete the toolkit" }).click();
-  await page.getByRole("heading", { name: "Toolkits", level: 1 }).waitFor();
+  await page.getByRole("dialog").getByText("its accounts are deleted").waitFor();
+  await page.getByRole("button", { name: "Delete the app" }).click();
+  await page.getByRole("heading", { name: "Apps", level: 1 }).waitFor();
   expect((await consoles.svc.call("svc.v1.CatalogService/GetToolkit", ofShop)).status).toBe(404);
 });
 
@@ -237,7 +237,7 @@ browserTest("what is dropped and is no definition says what would be one; a memb
     ...{ projectId: consoles.projectId, role: "ROLE_MEMBER", name: "of a journey" },
   });
   const { page } = await consoles.open({ key: json.key, path: `p/${consoles.projectId}/tools/publish` });
-  await page.getByText("It takes a key with the role approver").first().waitFor();
+  await page.getByText("This needs a key with the role approver").first().waitFor();
   expect(await page.getByRole("button", { name: "Publish", exact: true }).getAttribute("aria-disabled")).toBe("true");
   await page
     .getByLabel("Choose a file")
@@ -250,8 +250,8 @@ describe("beside real apps", () => {
 
   browserTest("a band says that what is sent is real, and so does the button, with the entity", async () => {
     const { page } = await real.open({ path: `p/${real.projectId}/tools/messaging_bot.send_message` });
-    await page.getByText("REAL: what is sent reaches the real app").waitFor();
-    await page.getByLabel("as entity").fill("ada");
+    await page.getByText("Real app: calls have real effects").waitFor();
+    await page.getByLabel("as user").fill("ada");
     await page.getByRole("button", { name: "Send to the real app as ada" }).waitFor();
   });
 });

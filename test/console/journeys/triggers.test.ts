@@ -70,7 +70,7 @@ browserTest("a delivery that fails is found, its endpoint mended, and its event 
   const deliveries = page.getByRole("region", { name: "Deliveries" });
   await deliveries.getByText("Retrying").waitFor();
   receiver.script({ status: 200 });
-  await deliveries.getByRole("button", { name: "Replay" }).click();
+  await deliveries.getByRole("button", { name: "Resend" }).click();
   await page.getByRole("status").getByText("Queued one delivery.").waitFor();
   await deliveries.getByText("replayed").waitFor();
   // The failing endpoint gets no deliveries for a while, and both deliveries say so. The page of one delivery can send that one alone.
@@ -81,9 +81,9 @@ browserTest("a delivery that fails is found, its endpoint mended, and its event 
   const sentFrom = page.url();
   // A waiting delivery can be tried at once; a replay would make it arrive twice. Once delivered, it can be replayed.
   await page.getByRole("button", { name: "Try now" }).click();
-  await page.getByRole("button", { name: "Replay" }).click();
+  await page.getByRole("button", { name: "Resend" }).click();
   await page.waitForURL((url) => url.href !== sentFrom && url.pathname.includes("/deliveries/dlv_"));
-  await page.getByText("a replay", { exact: true }).waitFor();
+  await page.getByText("resent", { exact: true }).waitFor();
 });
 
 browserTest("what comes in while somebody reads waits, and nothing moves until it is asked for", async () => {
@@ -92,7 +92,7 @@ browserTest("what comes in while somebody reads waits, and nothing moves until i
   for (let n = 0; n < 40; n += 1) await postCalendar(consoles.svc, { channel: "many" });
   // Reads all events, because those that arrive while the list is scrolled down wait behind a button.
   const { events } = (await consoles.svc.call("svc.v1.TriggersService/ListEvents", { pageSize: 500 })).json;
-  await page.getByText(`${events.length} loaded, that is all`, { exact: true }).waitFor();
+  await page.getByText(`Showing ${events.length}`, { exact: true }).waitFor();
   await rowsOf(page).first().focus();
   await page.keyboard.press("PageDown");
   await page.keyboard.press("PageDown");
@@ -109,14 +109,14 @@ browserTest(
   async () => {
     const page = await openPage("subscriptions");
     await page.getByRole("row").nth(1).getByRole("link").click();
-    await page.getByRole("button", { name: "Deactivate" }).click();
-    await page.getByRole("button", { name: "Deactivate it" }).click();
-    await page.getByText("It was deactivated.").waitFor();
+    await page.getByRole("button", { name: "Turn off" }).click();
+    await page.getByRole("button", { name: "Turn it off" }).click();
+    await page.getByText("Turned off. Nothing").waitFor();
     const arrived = receiver.requests.length;
     await postCalendar(consoles.svc, { channel: "missed" });
-    await page.getByRole("button", { name: "Re-enable" }).click();
-    await page.getByRole("link", { name: "Replay what was missed" }).click();
-    await page.getByRole("button", { name: /^Replay [\d,]+ deliver(?:y|ies)$/ }).click();
+    await page.getByRole("button", { name: "Turn on" }).click();
+    await page.getByRole("link", { name: "Resend missed events" }).click();
+    await page.getByRole("button", { name: /^Resend [\d,]+ deliver(?:y|ies)$/ }).click();
     await page.getByText("done").waitFor();
     await until(() => receiver.requests.slice(arrived).some(({ body }) => body.includes("missed")));
   },
@@ -127,14 +127,14 @@ browserTest("a subscription that cannot be re-enabled says why, and offers no re
   const { id } = json.subscription;
   await consoles.svc.call("svc.v1.TriggersService/UpdateSubscription", { id, active: false });
   const { page, faults } = await consoles.open({ path: `p/${consoles.projectId}/subscriptions/${id}` });
-  await page.getByRole("button", { name: "Re-enable" }).waitFor();
+  await page.getByRole("button", { name: "Turn on" }).waitFor();
   faults.expectStatus(404);
   await consoles.svc.call("svc.v1.TriggersService/DeleteSubscription", { id });
-  await page.getByRole("button", { name: "Re-enable" }).click();
+  await page.getByRole("button", { name: "Turn on" }).click();
   await page.getByRole("alert").getByText("SUBSCRIPTION_NOT_FOUND").first().waitFor();
-  await page.getByRole("button", { name: "Re-enable" }).waitFor();
+  await page.getByRole("button", { name: "Turn on" }).waitFor();
   expect(page.url()).not.toContain("missedSince");
-  expect(await page.getByRole("link", { name: "Replay what was missed" }).count()).toBe(0);
+  expect(await page.getByRole("link", { name: "Resend missed events" }).count()).toBe(0);
 });
 
 browserTest(
@@ -144,8 +144,8 @@ browserTest(
     await postCalendar(consoles.svc, { channel: "needle" });
     await until(() => receiver.requests.some(({ body }) => body.includes("needle")));
     const page = await openPage("events?toolkit=calendar");
-    await page.getByLabel("Text of the payload").fill("needle");
-    await page.getByText("1 loaded, that is all").waitFor();
+    await page.getByLabel("Search payload").fill("needle");
+    await page.getByText("Showing 1").waitFor();
     await rowsOf(page).getByText("1 delivered").waitFor();
     expect(page.url()).toContain("text=needle");
     // The filters, their matches and the open event are in the address. A fresh browser shows the same for that address.
@@ -153,7 +153,7 @@ browserTest(
     for (const one of [page, await openPage(page.url().split(`${consoles.projectId}/`)[1] ?? "")]) {
       await one.getByRole("region", { name: "Payload" }).getByText("needle").first().waitFor();
       await one.getByRole("region", { name: "Deliveries" }).getByText("delivered").first().waitFor();
-      expect(await one.getByLabel("Text of the payload").inputValue()).toBe("needle");
+      expect(await one.getByLabel("Search payload").inputValue()).toBe("needle");
       pages.push(one);
     }
     const heard = () => Promise.all(pages.map(heardOf));
@@ -162,18 +162,18 @@ browserTest(
     const [first, second] = await heard();
     expect(second).toBe(first);
     // A replay cannot filter by text: it would deliver more events than the list shows.
-    await page.getByRole("button", { name: "Replay these" }).hover();
-    await page.getByText("A replay cannot be narrowed by text").waitFor();
+    await page.getByRole("button", { name: "Resend these" }).hover();
+    await page.getByText("Resending can't filter by text").waitFor();
     await page.getByRole("button", { name: "Clear filters" }).click();
-    await page.getByRole("combobox", { name: "Toolkit: any" }).click();
+    await page.getByRole("combobox", { name: "App: any" }).click();
     await page.getByRole("option", { name: "calendar" }).click();
-    await page.getByRole("link", { name: "Replay these" }).click();
-    const dialog = page.getByRole("dialog", { name: "Replay events" });
+    await page.getByRole("link", { name: "Resend these" }).click();
+    const dialog = page.getByRole("dialog", { name: "Resend events" });
     await dialog.getByRole("button", { name: "Only calendar" }).waitFor();
-    await dialog.getByRole("combobox", { name: "Received: ever, as far as it is kept" }).waitFor();
+    await dialog.getByRole("combobox", { name: "Received: All stored events" }).waitFor();
     const { events } = (await consoles.svc.call("svc.v1.TriggersService/ListEvents", { pageSize: 500 })).json;
-    await dialog.getByRole("button", { name: `Replay ${events.length} deliveries` }).waitFor();
-    await dialog.getByRole("button", { name: "Leave it" }).click();
+    await dialog.getByRole("button", { name: `Resend ${events.length} deliveries` }).waitFor();
+    await dialog.getByRole("button", { name: "Cancel" }).click();
   },
 );
 
@@ -204,7 +204,7 @@ browserTest("by keyboard alone an event is found, read beside the list, opened a
   await page.getByRole("region", { name: "Payload" }).waitFor({ state: "detached" });
   await press("Enter");
   await page.locator("h1:focus", { hasText: "calendar.events_changed" }).waitFor();
-  await tabTo(page.getByRole("button", { name: "Replay" }));
+  await tabTo(page.getByRole("button", { name: "Resend" }));
   await press("Enter");
   await page.getByRole("status").getByText("Queued one delivery.").waitFor();
 });
@@ -231,7 +231,7 @@ browserTest("at 200 % nothing is cut off: no page scrolls sideways, and what can
     .filter((e) => e.checkVisibility() && e.getBoundingClientRect().width > 1)
     .filter((e) => { const { left, right } = e.getBoundingClientRect(); return left < -1 || right > innerWidth + 1; })
     .map((e) => e.outerHTML.slice(0, 120))`;
-  for (const to of ["Events", "Deliveries", "Subscriptions", "Incoming webhooks", "Replays"]) {
+  for (const to of ["Events", "Deliveries", "Subscriptions", "Incoming webhooks", "Resends"]) {
     await page.keyboard.press("Control+k");
     await page.keyboard.type(to);
     await page.keyboard.press("Enter");
@@ -240,10 +240,10 @@ browserTest("at 200 % nothing is cut off: no page scrolls sideways, and what can
     await page.waitForFunction("document.documentElement.scrollWidth <= innerWidth");
     expect(await page.evaluate(beyond), to).toEqual([]);
   }
-  await page.getByRole("button", { name: "Replay events" }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Leave it" }).scrollIntoViewIfNeeded();
+  await page.getByRole("button", { name: "Resend events" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).scrollIntoViewIfNeeded();
   expect(await page.evaluate(beyond)).toEqual([]);
-  await page.getByRole("dialog").getByRole("button", { name: "Leave it" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).click();
 });
 
 browserTest(
@@ -256,7 +256,7 @@ browserTest(
     });
     await postCalendar(consoles.svc);
     const page = await openPage("replays?start=yes");
-    const dialog = page.getByRole("dialog", { name: "Replay events" });
+    const dialog = page.getByRole("dialog", { name: "Resend events" });
     await dialog.getByText("tenant-with-a-long-name").first().waitFor();
     const widths = await page.evaluate<number[]>(
       `[...document.querySelectorAll("[role=dialog] dl > *")].map((part) => part.getBoundingClientRect().width)`,
@@ -270,10 +270,10 @@ browserTest("a subscription is deleted after a question, and only then", async (
   const page = await openPage("subscriptions");
   await page.getByRole("row").nth(1).getByRole("link").click();
   await page.getByRole("button", { name: "Delete" }).click();
-  await page.getByRole("button", { name: "Keep it" }).click();
+  await page.getByRole("button", { name: "Cancel" }).click();
   await page.getByRole("button", { name: "Delete" }).click();
   await page.getByRole("button", { name: "Delete it" }).click();
-  await page.getByRole("heading", { name: "No subscription yet" }).waitFor();
+  await page.getByRole("heading", { name: "No subscriptions yet" }).waitFor();
 });
 
 browserTest("an event type is created, described in a document, and published once; its event is there", async () => {

@@ -63,9 +63,9 @@ const cases: Record<string, Pressed> = {
   "events: toolkit, trigger, entity, text, time, held still, and one beside the list": {
     path: () => "events",
     press: async (page) => {
-      await choose(page, "Toolkit", "calendar");
+      await choose(page, "App", "calendar");
       await choose(page, "Trigger", "events_changed");
-      await page.getByLabel("Text of the payload").fill("resource-1");
+      await page.getByLabel("Search payload").fill("resource-1");
       await choose(page, "Received", "last 7 d");
       await page.getByRole("switch", { name: "Live" }).click();
       await openFirst(page);
@@ -78,7 +78,7 @@ const cases: Record<string, Pressed> = {
     path: () => `deliveries?subscription=${ids["badId"]}`,
     press: async (page) => {
       await choose(page, "State", "waiting or retrying");
-      await choose(page, "Queued", "last 24 h");
+      await choose(page, "Created", "last 24 h");
       await openFirst(page);
     },
     search: /subscription=sub_.*state=pending.*range=24h.*open=dlv_/,
@@ -87,22 +87,22 @@ const cases: Record<string, Pressed> = {
   "replays: the one that would be started": {
     path: () => "events?toolkit=calendar&range=7d",
     press: async (page) => {
-      await page.getByRole("link", { name: "Replay these" }).click();
+      await page.getByRole("link", { name: "Resend these" }).click();
       await page.getByRole("dialog").waitFor();
     },
     search: /replays\?.*start=yes.*toolkit=calendar/,
     shows: (page) =>
       page
         .getByRole("dialog")
-        .getByRole("button", { name: /^Replay \d+ deliver/ })
+        .getByRole("button", { name: /^Resend \d+ deliver/ })
         .waitFor(),
   },
   "tools: words, toolkit, class": {
     path: () => "tools",
     press: async (page) => {
       await page.getByLabel("Search tools").fill("delete a message");
-      await choose(page, "Toolkit", "messaging_bot");
-      await choose(page, "Class", "destructive");
+      await choose(page, "App", "messaging_bot");
+      await choose(page, "Effect", "Deletes");
     },
     search: /(?=.*q=delete)(?=.*toolkit=messaging_bot).*class=destructive/,
     shows: (page) => page.getByRole("link", { name: "messaging_bot.delete_message", exact: true }).waitFor(),
@@ -119,9 +119,9 @@ const cases: Record<string, Pressed> = {
   "accounts: entity, toolkit, state": {
     path: () => "accounts",
     press: async (page) => {
-      await page.getByLabel("Entity").fill("ada");
-      await choose(page, "Toolkit", "messaging_bot");
-      await choose(page, "State", "active");
+      await page.getByLabel("User").fill("ada");
+      await choose(page, "App", "messaging_bot");
+      await choose(page, "State", "Active");
     },
     search: /(?=.*entity=ada)(?=.*toolkit=messaging_bot).*state=active/,
     shows: (page) =>
@@ -140,9 +140,9 @@ const cases: Record<string, Pressed> = {
     path: () => "calls",
     press: async (page) => {
       await page.getByLabel("Tool").fill("messaging_bot.send_message");
-      await page.getByLabel("Entity").fill("ada");
-      await choose(page, "Outcome", "ok");
-      await choose(page, "Made", "last hour");
+      await page.getByLabel("User").fill("ada");
+      await choose(page, "Outcome", "OK");
+      await choose(page, "Time", "last hour");
       await openFirst(page);
     },
     search: /(?=.*tool=messaging_bot\.send_message)(?=.*entity=ada)(?=.*outcome=ok)(?=.*range=1h).*open=call_/,
@@ -152,7 +152,7 @@ const cases: Record<string, Pressed> = {
     path: () => "jobs",
     press: async (page) => {
       await page.getByLabel("Title").fill("Gather");
-      await choose(page, "Status", "succeeded");
+      await choose(page, "Status", "Succeeded");
       await choose(page, "Mode", "live");
       await choose(page, "Submitted", "last 24 h");
     },
@@ -188,17 +188,17 @@ const cases: Record<string, Pressed> = {
   "asks: what was settled, of one contact": {
     path: () => "asks",
     press: async (page) => {
-      await press(page, "Settled");
-      await choose(page, "Held by", "lead");
+      await press(page, "Answered");
+      await choose(page, "Waiting for", "lead");
     },
     search: /(?=.*show=settled).*of=lead/,
     shows: (page) => heading(page, "No ask matches"),
   },
   "contacts: ask endpoints": {
     path: () => "contacts",
-    press: (page) => page.getByRole("tab", { name: "Ask endpoints" }).click(),
+    press: (page) => page.getByRole("tab", { name: "Question endpoints" }).click(),
     search: /tab=endpoints/,
-    shows: (page) => heading(page, "No ask endpoints yet"),
+    shows: (page) => heading(page, "No question endpoints yet"),
   },
   "a skill: one of its versions": {
     path: () => "skills/announce",
@@ -208,7 +208,7 @@ const cases: Record<string, Pressed> = {
   },
   "schedules: a state": {
     path: () => "schedules",
-    press: (page) => choose(page, "State", "paused"),
+    press: (page) => choose(page, "State", "Paused"),
     search: /state=paused/,
     shows: (page) => heading(page, "No schedule matches"),
   },
@@ -236,9 +236,9 @@ const cases: Record<string, Pressed> = {
   "quarantine: toolkit, reason, released ones": {
     path: () => "admin/quarantine",
     press: async (page) => {
-      await choose(page, "Toolkit", "calendar");
-      await choose(page, "Reason", "no_trigger");
-      await page.getByRole("switch", { name: "Released ones, too" }).click();
+      await choose(page, "App", "calendar");
+      await choose(page, "Reason", "No trigger");
+      await page.getByRole("switch", { name: "Show released" }).click();
     },
     search: /toolkit=calendar.*reason=no_trigger.*released=shown/,
     shows: (page) =>

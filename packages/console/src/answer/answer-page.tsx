@@ -101,7 +101,7 @@ function Clock({ asked: { deadlineAt, defaultContinuation, expiresAt, confirms }
       )}
       <p>{clockSentence(defaultContinuation, deadlineAt !== "", confirms)}</p>
       <p>
-        This link ends with the question, <Moment at={expiresAt} /> at the latest.
+        The link works until the question is answered, <Moment at={expiresAt} /> at the latest.
       </p>
     </div>
   );
@@ -171,10 +171,7 @@ export function AnswerPage({ first, send }: { first: LinkedAsk; send: (body: obj
  */
 function RefusalNotice({ refusal: { message, help }, isOfChanges }: { refusal: PageRefusal; isOfChanges: boolean }) {
   const [title, says] = isOfChanges
-    ? [
-        "What you filled in does not fit.",
-        "Your answer was not taken. Mend the field that is marked above, and send it again.",
-      ]
+    ? ["Your entries are not valid.", "Your answer was not accepted. Correct the marked field, and send it again."]
     : [sentence(message), help];
   return (
     <div role="alert">
@@ -208,7 +205,7 @@ function SettledNotice({
             Settled <Moment at={decision.at} />.
           </p>
         )}
-        <p>{isLate ? "Your answer was not taken. " : ""}Nothing is left to do here; this page can be closed.</p>
+        <p>{isLate ? "Your answer was not accepted. " : ""}Nothing is left to do here; this page can be closed.</p>
       </Notice>
     </div>
   );

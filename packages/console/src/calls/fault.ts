@@ -29,7 +29,13 @@ export function failureOf(error: unknown): CallFailure {
     code: unreachable ? "unreachable" : Code[cause.code].replace(/(?<=[a-z])(?=[A-Z])/g, "_").toLowerCase(),
     requestId: cause.metadata.get("x-request-id") ?? "",
     faults: unreachable
-      ? [{ reason: "UNREACHABLE", field: "", help: "Check that the service runs. This page tries again by itself." }]
+      ? [
+          {
+            reason: "UNREACHABLE",
+            field: "",
+            help: "Check that the service is running. The page tries again automatically.",
+          },
+        ]
       : faults,
   };
 }

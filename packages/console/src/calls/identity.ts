@@ -22,5 +22,5 @@ export function useDeployment(): { isSandbox: boolean; isKnown: boolean; publicU
 export function useApproverWhy(projectId: string): string | undefined {
   const seat = seatFor(useSession(), projectId);
   if (seat === undefined || seat.role === "approver") return undefined;
-  return `It takes a key with the role approver; this seat is ${seat.role}.`;
+  return `This needs a key with the role approver. Your key is ${seat.role}.`;
 }

@@ -44,8 +44,8 @@ export function ConnectPage({ wanted, send }: { wanted: WantedAccount; send: (bo
         <h1>{`Connect your ${toolkitName} account`}</h1>
         <p>
           {isConsent
-            ? `You go on to ${toolkitName}, sign in there, and say whether you agree. Your password stays there.`
-            : "What you fill in goes from this page to the service's vault. Whoever sent you this link does not see it."}
+            ? `You sign in at ${toolkitName} and agree there. Your password is not shared with this page.`
+            : "Your entries are stored encrypted. The person who sent you this link does not see them."}
         </p>
         {fields.map(({ at, label, hint, example, isSecret }) => (
           <TextField
@@ -70,10 +70,10 @@ export function ConnectPage({ wanted, send }: { wanted: WantedAccount; send: (bo
           </div>
         )}
         <PlainButton kind="primary" type="submit" icon="plug" busy={busyWord(state)}>
-          {isConsent ? `Go on to ${toolkitName}` : "Connect"}
+          {isConsent ? `Continue to ${toolkitName}` : "Connect"}
         </PlainButton>
         <p>
-          This link is for one account, and ends <Moment at={expiresAt} />.
+          This link is for one account. It works until <Moment at={expiresAt} />.
         </p>
       </Stack>
     </form>
@@ -81,7 +81,7 @@ export function ConnectPage({ wanted, send }: { wanted: WantedAccount; send: (bo
 }
 
 function busyWord(state: "open" | "sending" | "leaving"): string | undefined {
-  return { open: undefined, sending: "Connecting", leaving: "Going on" }[state];
+  return { open: undefined, sending: "Connecting", leaving: "Continuing" }[state];
 }
 
 function Connected({ toolkitName }: { toolkitName: string }) {

@@ -31,7 +31,7 @@ export function fieldsOf({ spec }: WantedAccount): WantedField[] {
 
 const secret = { hint: "", example: "", isSecret: true };
 const secrets: Readonly<Record<string, readonly WantedField[]>> = {
-  api_key: [{ ...secret, at: "apiKey", label: "API key", hint: "You find it in the settings of your account there." }],
+  api_key: [{ ...secret, at: "apiKey", label: "API key", hint: "It is in the settings of your account there." }],
   basic: [
     { ...secret, at: "basic.username", label: "User name", isSecret: false },
     { ...secret, at: "basic.password", label: "Password" },

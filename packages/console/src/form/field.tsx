@@ -131,7 +131,7 @@ function BooleanCell({ shape: _, ...props }: FieldProps<Extract<Shape, { type: "
 function ValueChoice({ options, ...props }: Omit<FieldProps, "shape"> & { options: readonly unknown[] }) {
   const { value, fallback, onChange } = props;
   const all = value === undefined || options.includes(value) ? options : [...options, value];
-  const none = { value: "", words: fallback === "" ? "not set" : `not set: ${fallback} counts` };
+  const none = { value: "", words: fallback === "" ? "not set" : `Default (${fallback})` };
   return (
     <SelectField
       label={props.label}

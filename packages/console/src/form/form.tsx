@@ -43,7 +43,7 @@ export function Form({
   return (
     <Stack>
       <GroupFaults faults={faults.get("") ?? []} />
-      {shape.fields.length === 0 && <p>It takes no arguments.</p>}
+      {shape.fields.length === 0 && <p>This tool has no arguments.</p>}
       <ObjectFields {...shared} shape={{ type: "object", fields: required }} />
       {isShort && <ObjectFields {...shared} shape={{ type: "object", fields: optional }} />}
       {optional.length > 0 && !isShort && (

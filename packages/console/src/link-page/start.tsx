@@ -93,7 +93,7 @@ function DeadLink({ refusal: { message, help, reason }, onRetry }: { refusal: Pa
   return (
     <Stack>
       <title>This link opens nothing · svc</title>
-      <h1>{isDead ? "This link opens nothing" : "This did not work"}</h1>
+      <h1>{isDead ? "This link does not work" : "This did not work"}</h1>
       <div role="alert">
         <Notice tone={isDead ? "warn" : "bad"} title={sentence(message)}>
           <p>{help}</p>
@@ -111,9 +111,9 @@ function NoAnswer({ purpose }: { purpose: string }) {
       <title>Open the link again · svc</title>
       <h1>Open the link again</h1>
       <p>
-        {`A link to this page ${purpose}. Its secret stands behind the # of its address, and is taken out when it is opened, so that nobody finds it later.`}
+        {`A link to this page ${purpose}. The secret in the link is removed from the address when it is opened, so that it cannot be found there later.`}
       </p>
-      <p>Open the link that you were sent once more. Opening it changes nothing.</p>
+      <p>Open the link that you received again. Opening it changes nothing.</p>
     </Stack>
   );
 }

@@ -41,7 +41,7 @@ export function EndpointDeliveries({ projectId, endpoint: { id } }: { projectId:
           options={[anyOption, ...deliveryFilterOptions]}
           onChange={(value) => change({ state: deliveryFilters.find((state) => state === value) })}
         />
-        <SpanChoice label="Queued" span={search} onChange={change} />
+        <SpanChoice label="Created" span={search} onChange={change} />
       </Line>
       <ListStates
         list={list}
@@ -79,7 +79,7 @@ function DeliveryLine({ projectId, delivery }: { projectId: string; delivery: De
       <Attempts deliveryId={id} isPending={state === "pending"} />
       <p>
         <Link to="/p/$projectId/deliveries/$deliveryId" params={{ projectId, deliveryId: id }}>
-          Its event, and send it again
+          Open the event to resend it
         </Link>
       </p>
     </Disclosure>

@@ -23,7 +23,7 @@ export function EndpointReplays({ endpoint: { id, active } }: { endpoint: Subscr
   const own = list.rows.filter(({ subscriptionId }) => subscriptionId === id);
   return (
     <Section
-      title="Sent again"
+      title="Resent"
       actions={
         canChange && (
           <Button

@@ -110,7 +110,7 @@ function Closed({ state }: { state: ClosedPortal }) {
 function Refused({ refusal: { message, help, reason } }: { refusal: PageRefusal }) {
   const isDead = reason === "LINK_INVALID";
   return (
-    <Card title={isDead ? "This link opens nothing" : "This did not work"}>
+    <Card title={isDead ? "This link does not work" : "This did not work"}>
       <div role="alert">
         <Notice tone={isDead ? "warn" : "bad"} title={sentence(message)}>
           <p>{isDead ? newLink : help}</p>

@@ -6,7 +6,7 @@ import { CodeBlock } from "../ui/values/copy.tsx";
 /** Draws code that verifies the signature of a delivery, in each language. */
 export function VerifyCode() {
   return (
-    <Section title="Verify what arrives">
+    <Section title="Verify the signature">
       <p>Each delivery is signed with the signing secret of its endpoint, by the Standard Webhooks specification.</p>
       {verifySnippets
         .filter(({ isForCustomer }) => isForCustomer)

@@ -20,7 +20,7 @@ test("a pause of the project names the project, and the customer cannot end it",
   expect(canActivate(paused)).toBe(false);
   const own = endpoint({ inactiveReason: "paused", pausedBy: "portal" });
   expect(endpointWord(own, "Acme").word).toBe("Paused");
-  expect(endpointSentence(own, "Acme", now)).toContain("It is paused.");
+  expect(endpointSentence(own, "Acme", now)).toContain("Paused.");
   expect(canActivate(own)).toBe(true);
 });
 

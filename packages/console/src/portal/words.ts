@@ -46,9 +46,9 @@ export function endpointWord(endpoint: Activity, project: string): Word {
 export function endpointSentence(endpoint: Activity, project: string, now: number): string {
   const { health, inactiveReason, pausedBy } = endpoint;
   if (inactiveReason === "deactivated" && pausedBy === "portal")
-    return "It was paused for 30 days, so it is off now. Re-enable it to receive events again.";
+    return "It was paused for 30 days, so it is off now. Turn it on to receive events again.";
   if (inactiveReason === "deactivated") return `${project} turned it off. Ask ${project} to turn it on again.`;
-  if (health === undefined) return "Its health is not known.";
+  if (health === undefined) return "The health is not known.";
   return healthSentence(health, inactiveReason, now, pauserOf(endpoint, project));
 }
 

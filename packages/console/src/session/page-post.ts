@@ -26,7 +26,7 @@ export async function postPage(
       body: JSON.stringify(body),
     });
   } catch {
-    const help = "See whether it runs and whether this device is online, then try again.";
+    const help = "Check that it is running and that this device is online, then try again.";
     return { refusal: { message: "The service cannot be reached.", help, reason: "UNREACHABLE", field: "" } };
   }
   const answer: unknown = await response.json().catch(() => undefined);

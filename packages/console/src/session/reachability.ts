@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from "react";
 
-/** The unavailable part. `service`: the service does not answer. `store`: the service answers that its database is unavailable. */
+/** The unavailable part. `service`: Connection lost. `store`: the service answers that its database is unavailable. */
 export type Away = "service" | "store";
 
 let away: Away | undefined;

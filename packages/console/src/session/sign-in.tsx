@@ -48,9 +48,7 @@ export function SignInOverlay({ projectId }: { projectId: string }) {
   const queries = useQueryClient();
   return (
     <Dialog open={isNeeded} onClose={() => setSignInNeeded(false)} title="Sign in again" hideOnInteractOutside={false}>
-      <p>
-        The session has ended, or its key was revoked. This page stays as it is, and goes on when you are signed in.
-      </p>
+      <p>The session has ended, or its key was revoked. This page continues when you are signed in.</p>
       <SignInForm projectId={projectId} onEntered={() => void queries.invalidateQueries()} />
     </Dialog>
   );
@@ -116,7 +114,7 @@ function SignInForm({
 /** Returns the refusal to show if a sign-in succeeded but added no seat (key) for the page's project; undefined otherwise. */
 function seatRefusal(projectId: string): PageRefusal | undefined {
   if (seatFor(currentSession(), projectId) !== undefined) return undefined;
-  const [message, reason, field] = ["That key is of another project.", "SEAT_MISSING", ""];
+  const [message, reason, field] = ["That key belongs to another project.", "SEAT_MISSING", ""];
   const wanted = projectId === "admin" ? "the administrator's token" : `a key of project ${projectId}`;
   return { message, help: `Sign in with ${wanted}. You stay signed in to the other project.`, reason, field };
 }

@@ -51,8 +51,8 @@ function isRefused(error: unknown): boolean {
 }
 
 const whoIsAway: Record<Away, string> = {
-  service: "the service does not answer",
-  store: "the service cannot reach its database",
+  service: "Connection lost",
+  store: "The service can't reach its database",
 };
 
 /**
@@ -63,7 +63,7 @@ function Reconnecting({ away }: { away: Away }) {
   return (
     <div className={classNames(styles["band"], styles["warn"])} role="status">
       <Icon name="replay" size={12} />
-      Reconnecting: {whoIsAway[away]}. What is shown is from before.
+      {whoIsAway[away]}. Retrying. Data may be out of date.
     </div>
   );
 }
@@ -76,7 +76,7 @@ function Sandbox() {
   return (
     <div className={classNames(styles["band"], styles["info"])}>
       <Icon name="tool" size={12} />
-      SANDBOX: an emulator answers in place of the apps.
+      Sandbox: no real app is called.
     </div>
   );
 }
@@ -89,7 +89,7 @@ function NotPrivate() {
   return (
     <div className={classNames(styles["band"], styles["bad"])}>
       <Icon name="alert" size={12} />
-      Not https: this session can be read on the way.
+      Not https: others on the network can read this session.
     </div>
   );
 }

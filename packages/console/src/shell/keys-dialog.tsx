@@ -6,13 +6,13 @@ import { pagesOf } from "./pages.ts";
 import { setPreferences, usePreferences } from "./preferences.ts";
 
 const listKeys: readonly (readonly [keys: string, does: string])[] = [
-  ["Ctrl K, ⌘ K", "go to a page, an id or an action, from anywhere"],
-  ["↑ ↓, j k", "the row above or below"],
+  ["Ctrl K, ⌘ K", "search for a page, an id or an action"],
+  ["↑ ↓, j k", "previous or next row"],
   ["Enter", "open the page of the row"],
-  ["o", "open the row beside the list, or close it"],
+  ["o", "open or close the preview of the row"],
   ["c", "copy the id of the row"],
-  ["/", "to the filters"],
-  ["Esc", "close what is open"],
+  ["/", "go to the filters"],
+  ["Esc", "close"],
   ["?", "these keys"],
 ];
 
@@ -33,10 +33,10 @@ export function KeysDialog({ open, onClose, projectId }: { open: boolean; onClos
         ))}
       </dl>
       <CheckField
-        label="Single letters are shortcuts"
+        label="Single-key shortcuts"
         checked={shortcuts}
         onChange={(on) => setPreferences({ shortcuts: on })}
-        hint="Turn them off if you control the page by voice."
+        hint="Turn off if you use voice control."
       />
     </Dialog>
   );

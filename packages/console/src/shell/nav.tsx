@@ -23,7 +23,7 @@ function PageLink({ page, projectId }: { page: NavPage; projectId: string }) {
       <Icon name={page.icon} />
       {page.title}
       {areFilters(search) && (
-        <span className={styles["filtered"]} title="Opens filtered. Press again for all.">
+        <span className={styles["filtered"]} title="Opens with your last filter. Press again to show all.">
           <Icon name="filter" size={12} />
           <span className="visually-hidden">, filtered</span>
         </span>

@@ -19,10 +19,7 @@ export function PageFailed({ error }: ErrorComponentProps) {
           title={error instanceof Error ? error.message : String(error)}
           actions={<Button onPress={() => location.reload()}>Reload</Button>}
         >
-          <p>
-            If the service was updated or away, reloading helps. The page reloads by itself when the service answers
-            again.
-          </p>
+          <p>Reload to get the current version. The page reloads automatically when the service answers again.</p>
         </Notice>
       </div>
     </Page>

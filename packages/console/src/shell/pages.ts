@@ -20,10 +20,10 @@ export type NavPage = {
 const navGroups: readonly { title: string; pages: readonly NavPage[] }[] = [
   {
     title: "",
-    pages: [{ to: "/p/$projectId/overview", title: "Overview", icon: "chart", letter: "o" }],
+    pages: [{ to: "/p/$projectId/overview", title: "Home", icon: "chart", letter: "o", findAs: "overview" }],
   },
   {
-    title: "Triggers",
+    title: "Webhooks",
     pages: [
       { to: "/p/$projectId/events", title: "Events", icon: "event", letter: "e", onPhone: 3 },
       {
@@ -35,7 +35,7 @@ const navGroups: readonly { title: string; pages: readonly NavPage[] }[] = [
       },
       { to: "/p/$projectId/deliveries", title: "Deliveries", icon: "delivery", letter: "d" },
       { to: "/p/$projectId/subscriptions", title: "Subscriptions", icon: "subscription", letter: "s" },
-      { to: "/p/$projectId/replays", title: "Replays", icon: "replay", letter: "r" },
+      { to: "/p/$projectId/replays", title: "Resends", icon: "replay", letter: "r", findAs: "replays" },
       {
         to: "/p/$projectId/ingest",
         title: "Incoming webhooks",
@@ -47,25 +47,32 @@ const navGroups: readonly { title: string; pages: readonly NavPage[] }[] = [
     ],
   },
   {
-    title: "Jobs",
+    title: "Automation",
     pages: [
-      { to: "/p/$projectId/asks", title: "Asks", icon: "inbox", letter: "a", onPhone: 1 },
+      {
+        to: "/p/$projectId/asks",
+        title: "Approvals",
+        icon: "inbox",
+        letter: "a",
+        findAs: "asks questions",
+        onPhone: 1,
+      },
       { to: "/p/$projectId/jobs", title: "Jobs", icon: "job", letter: "j", onPhone: 2 },
       { to: "/p/$projectId/schedules", title: "Schedules", icon: "schedule", letter: "h" },
-      { to: "/p/$projectId/skills", title: "Skills", icon: "skill", letter: "k" },
-      { to: "/p/$projectId/contacts", title: "Contacts", icon: "contact", letter: "c" },
+      { to: "/p/$projectId/skills", title: "Saved tools", icon: "skill", letter: "k", findAs: "skills" },
+      { to: "/p/$projectId/contacts", title: "People", icon: "contact", letter: "c", findAs: "contacts" },
     ],
   },
   {
-    title: "Tools",
+    title: "Apps",
     pages: [
       { to: "/p/$projectId/tools", title: "Tools", icon: "tool", letter: "t" },
       {
         to: "/p/$projectId/toolkits",
-        title: "Toolkits",
+        title: "Apps",
         icon: "project",
         letter: "p",
-        findAs: "apps add import openapi mcp server changes",
+        findAs: "toolkits add import openapi mcp server changes",
       },
       { to: "/p/$projectId/accounts", title: "Accounts", icon: "plug", letter: "n" },
       { to: "/p/$projectId/calls", title: "Calls", icon: "calls", letter: "l" },
@@ -120,7 +127,7 @@ export const idPages: readonly { prefix: string; words: string; to: NavPage["to"
   { prefix: "qrn_", words: "quarantined post", to: "/p/$projectId/quarantine/$postId", param: "postId" },
   { prefix: "sub_", words: "subscription", to: "/p/$projectId/subscriptions/$subscriptionId", param: "subscriptionId" },
   { prefix: "job_", words: "job", to: "/p/$projectId/jobs/$jobId", param: "jobId" },
-  { prefix: "ask_", words: "ask", to: "/p/$projectId/asks/$askId", param: "askId" },
+  { prefix: "ask_", words: "question", to: "/p/$projectId/asks/$askId", param: "askId" },
   { prefix: "stp_", words: "schedule", to: "/p/$projectId/schedules/$scheduleId", param: "scheduleId" },
   { prefix: "acc_", words: "account", to: "/p/$projectId/accounts/$accountId", param: "accountId" },
   { prefix: "call_", words: "call", to: "/p/$projectId/calls/$callId", param: "callId" },

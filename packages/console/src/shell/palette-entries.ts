@@ -14,7 +14,7 @@ export type PaletteEntry = { id: string; words: string; note: string; icon: Icon
 const paletteActs: readonly { act: string; words: string; icon: IconName }[] = [
   { act: "theme-light", words: "Light theme", icon: "sun" },
   { act: "theme-dark", words: "Dark theme", icon: "moon" },
-  { act: "theme-system", words: "Theme of the system", icon: "gear" },
+  { act: "theme-system", words: "System theme", icon: "gear" },
   { act: "zone-local", words: "Times in this time zone", icon: "clock" },
   { act: "zone-utc", words: "Times in UTC", icon: "clock" },
   { act: "keys", words: "Keyboard shortcuts", icon: "key" },

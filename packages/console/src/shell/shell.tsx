@@ -43,7 +43,7 @@ export function Shell({ projectId }: { projectId: string }) {
           main.current?.focus();
         }}
       >
-        To the page
+        Skip to content
       </a>
       <Bands />
       <Nav projectId={projectId} />

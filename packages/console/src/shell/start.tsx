@@ -32,8 +32,8 @@ export function AddSeat() {
   };
   return (
     <SignInPage
-      title="Sign in once more"
-      says="With a key of another project, or with the administrator's token (SVC_ADMIN_TOKEN of the deployment). What is signed in stays so."
+      title="Add a key"
+      says="With a key of another project, or with the administrator's token (SVC_ADMIN_TOKEN of the deployment). Other keys stay signed in."
       onEntered={openNew}
       back={known.current.length > 0 && <Link to="/">Back to the console</Link>}
     />
@@ -50,7 +50,7 @@ export function AdminPages() {
     return (
       <SignInPage
         title="Administration"
-        says="Sign in with the administrator's token of this deployment, SVC_ADMIN_TOKEN. The keys of projects open none of these pages."
+        says="Sign in with the administrator's token of this deployment, SVC_ADMIN_TOKEN. Project keys don't work here."
       />
     );
   }
@@ -79,7 +79,7 @@ export function ProjectPages() {
     return (
       <SignInPage
         title="Another project"
-        says={`This address is of project ${projectId}. Sign in with a key of it to see it; the other projects stay signed in.`}
+        says={`This page belongs to project ${projectId}. Sign in with one of its keys. Other keys stay signed in.`}
       />
     );
   }
@@ -94,10 +94,10 @@ export function ProjectPages() {
 /** Shown for an address that has no page. */
 export function NoPage() {
   return (
-    <Page title="No such page">
-      <Empty icon="search" title="Nothing is at this address">
+    <Page title="Page not found">
+      <Empty icon="search" title="This address does not exist">
         <p>
-          <Link to="/">To the beginning</Link>, or Ctrl K to search.
+          <Link to="/">Go to Home</Link>, or Ctrl K to search.
         </p>
       </Empty>
     </Page>

@@ -8,7 +8,7 @@ import { type Preferences, setPreferences, usePreferences } from "./preferences.
 import styles from "./shell.module.css";
 
 const themes: readonly { theme: Preferences["theme"]; words: string; icon: IconName }[] = [
-  { theme: "system", words: "As the system", icon: "gear" },
+  { theme: "system", words: "System", icon: "gear" },
   { theme: "light", words: "Light", icon: "sun" },
   { theme: "dark", words: "Dark", icon: "moon" },
 ];
@@ -80,7 +80,7 @@ function ProjectSwitch({ projectId }: { projectId: string }) {
           : []),
         {
           id: "add",
-          words: isAdministrator ? "Sign in to another project" : "Sign in to another project, or to administer",
+          words: isAdministrator ? "Sign in to another project" : "Add a key",
           icon: "plus",
           onPress: () => void navigate({ to: "/add-seat" }),
         },

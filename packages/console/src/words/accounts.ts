@@ -9,14 +9,30 @@ export type AccountState = (typeof accountStates)[number];
 
 const words: Record<AccountState, Omit<Word, "word">> = {
   pending: {
+    label: "Waiting for consent",
     tone: "info",
     icon: "clock",
-    says: "It waits for consent. The address to consent at is good for 10 minutes.",
+    says: "The owner has not agreed yet. The link works for 10 minutes.",
   },
-  active: { tone: "ok", icon: "check", says: "Tools are called with it." },
-  expired: { tone: "bad", icon: "alert", says: "The app refused its credential, or it ran out. Connect it again." },
-  superseded: { tone: "plain", icon: "replay", says: "A newer account of the same entity took its place." },
-  revoked: { tone: "plain", icon: "ban", says: "It was deleted, and its credentials are erased." },
+  active: { label: "Active", tone: "ok", icon: "check", says: "svc calls tools with this account." },
+  expired: {
+    label: "Expired",
+    tone: "bad",
+    icon: "alert",
+    says: "The app refused the credential, or the credential is too old. Connect the account again.",
+  },
+  superseded: {
+    label: "Replaced",
+    tone: "plain",
+    icon: "replay",
+    says: "A newer account of the same user replaced this one.",
+  },
+  revoked: {
+    label: "Deleted",
+    tone: "plain",
+    icon: "ban",
+    says: "The account was deleted, and its credentials are erased.",
+  },
 };
 
 /** Returns the word, colour and icon for the state of an account. */
@@ -41,8 +57,14 @@ export function schemeWords(scheme: string): string {
 /** Returns the word that says if an app has granted an OAuth scope: `granted` or `missing`. */
 export function scopeWord(isGranted: boolean): Word {
   return isGranted
-    ? { word: "granted", tone: "ok", icon: "check", says: "The app granted it." }
-    : { word: "missing", tone: "bad", icon: "cross", says: "Tools that need it are refused. Reconnect, and grant it." };
+    ? { word: "granted", label: "Granted", tone: "ok", icon: "check", says: "The app granted this permission." }
+    : {
+        word: "missing",
+        label: "Missing",
+        tone: "bad",
+        icon: "cross",
+        says: "Tools that need this permission are refused. Reconnect the account, and grant it.",
+      };
 }
 
 /**
@@ -61,7 +83,7 @@ type CredentialFacts = Pick<ConnectedAccount, "scheme" | "sandbox" | "credential
 const outcomes: Record<string, { readonly title: string; readonly tone: Word["tone"] }> = {
   works: { title: "The credential works.", tone: "ok" },
   refused: { title: "The app refused the credential.", tone: "bad" },
-  unknown: { title: "It is not known whether the credential is good.", tone: "warn" },
+  unknown: { title: "svc can't tell whether the credential works.", tone: "warn" },
 };
 
 /** Returns the title and the tone (which sets the colour) for the outcome of a connection test. */

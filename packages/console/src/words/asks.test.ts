@@ -18,7 +18,7 @@ const ask = {
 
 test("the ladder counts down at who holds the question, and says who is next", () => {
   expect(ladderRungs(ask, now).map(({ principalId, says }) => `${principalId} ${says}`)).toEqual([
-    "lead holds it for 3 h 53 min more",
+    "lead has 3 h 53 min to answer",
     "head is asked next, for 20 h",
   ]);
   expect(ladderRungs({ ...ask, hopIndex: 1 }, now)[0]?.says).toContain("may still answer");
@@ -27,19 +27,17 @@ test("the ladder counts down at who holds the question, and says who is next", (
 test("once it is answered, those whom it did not reach were not asked", () => {
   const answered = { ...ask, state: AskState.ANSWERED };
   expect(ladderRungs(answered, now).map(({ principalId, says }) => `${principalId} ${says}`)).toEqual([
-    "lead held it last",
+    "lead was asked last",
     "head was not asked",
   ]);
 });
 
 test("it is said what the clock will do, and that no clock approves", () => {
-  expect(clockWords(ask)).toBe(
-    "When that is over, it passes on to head; at the ladder's end the clock then answers abort.",
-  );
-  expect(clockWords({ ...ask, hopIndex: 1 })).toContain("the clock then answers abort");
-  expect(clockWords({ ...ask, hopIndex: 1, defaultContinuation: "" })).toContain("for ever");
-  expect(clockWords({ ...ask, approvalId: "apr_1" })).toContain("No clock decides an approval");
-  expect(clockWords({ ...ask, pointId: "confirm", stepId: "" })).toContain("it is refused");
+  expect(clockWords(ask)).toBe("After that, head is asked. If nobody answers, svc answers “Stop the job”.");
+  expect(clockWords({ ...ask, hopIndex: 1 })).toContain("svc answers “Stop the job”");
+  expect(clockWords({ ...ask, hopIndex: 1, defaultContinuation: "" })).toContain("without a deadline");
+  expect(clockWords({ ...ask, approvalId: "apr_1" })).toContain("An approval has no deadline");
+  expect(clockWords({ ...ask, pointId: "confirm", stepId: "" })).toContain("the call is refused");
 });
 
 test("of an approval everyone may decide at once", () => {
@@ -56,7 +54,7 @@ test("a decision is the person's, or the clock's", () => {
   expect(decisionWords(by("proceed"), true)).toBe("head approved");
   expect(decisionWords(by("abort"), true)).toBe("head rejected");
   expect(decisionWords({ principalId: "", continuation: "abort", surface: "timeout" }, false)).toContain(
-    "The clock answered abort",
+    "The program's default was used: abort",
   );
 });
 

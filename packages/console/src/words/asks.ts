@@ -1,20 +1,33 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { type Ask, type AskDecision, AskState } from "@svc/gen/jobs";
-import { isConfirmation } from "./continuations.ts";
+import { askPlace, continuationWords, isConfirmation } from "./continuations.ts";
 import { durationWords } from "./time.ts";
 import { unknownWord, type Word } from "./word.ts";
 
 const states: Record<AskState, Word> = {
   [AskState.UNSPECIFIED]: unknownWord(""),
-  [AskState.PENDING]: { word: "pending", tone: "warn", icon: "ask", says: "It waits for an answer." },
-  [AskState.ANSWERED]: { word: "answered", tone: "ok", icon: "check", says: "A person answered." },
+  [AskState.PENDING]: {
+    word: "pending",
+    label: "Waiting",
+    tone: "warn",
+    icon: "ask",
+    says: "The question has no answer yet.",
+  },
+  [AskState.ANSWERED]: { word: "answered", label: "Answered", tone: "ok", icon: "check", says: "A person answered." },
   [AskState.DEFAULTED]: {
     word: "defaulted",
+    label: "Timed out",
     tone: "info",
     icon: "clock",
-    says: "The clock applied the declared default.",
+    says: "Nobody answered in time, so the program's default answer was used.",
   },
-  [AskState.WITHDRAWN]: { word: "withdrawn", tone: "plain", icon: "ban", says: "The job ended otherwise." },
+  [AskState.WITHDRAWN]: {
+    word: "withdrawn",
+    label: "Withdrawn",
+    tone: "plain",
+    icon: "ban",
+    says: "The job ended before an answer.",
+  },
 };
 
 /** Returns the word, colour and icon for the state of an ask. */
@@ -57,12 +70,12 @@ export function ladderRungs(
     if (index > ask.hopIndex && !isPending) return { principalId, state: "coming", says: "was not asked" };
     if (index > ask.hopIndex) return { principalId, state: "coming", says: `is asked next, ${lasts}` };
     const left = ask.deadlineAt === undefined ? undefined : timestampMs(ask.deadlineAt) - now;
-    if (!isPending) return { principalId, state: "holds", says: "held it last" };
-    if (ask.exhausted) return { principalId, state: "holds", says: "holds it; the ladder is over" };
+    if (!isPending) return { principalId, state: "holds", says: "was asked last" };
+    if (ask.exhausted) return { principalId, state: "holds", says: "can still answer; nobody else is asked" };
     return {
       principalId,
       state: "holds",
-      says: left === undefined ? "holds it, with no deadline" : `holds it for ${durationWords(left)} more`,
+      says: left === undefined ? "has no deadline" : `has ${durationWords(left)} to answer`,
     };
   });
 }
@@ -74,17 +87,17 @@ export function clockWords(
     "approvalId" | "pointId" | "stepId" | "deadlineAt" | "defaultContinuation" | "exhausted" | "hopIndex" | "escalation"
   >,
 ): string {
-  if (isConfirmation(ask)) return "Without an answer by then it is refused, and nothing is done.";
-  if (ask.approvalId !== "") return "No clock decides an approval: it waits until somebody does.";
-  if (ask.exhausted) return "The ladder is over. It waits for an answer for ever.";
-  if (ask.deadlineAt === undefined) return "It has no deadline: it waits until somebody answers.";
+  if (isConfirmation(ask)) return "If nobody answers by then, the call is refused and nothing is done.";
+  if (ask.approvalId !== "") return "An approval has no deadline. It waits for an answer.";
+  if (ask.exhausted) return "Everybody was asked. The question waits for an answer without a deadline.";
+  if (ask.deadlineAt === undefined) return "The question has no deadline. It waits for an answer.";
   const next = ask.escalation[ask.hopIndex + 1];
   const last =
     ask.defaultContinuation === ""
-      ? "it then waits for an answer for ever"
-      : `the clock then answers ${ask.defaultContinuation}`;
-  if (next !== undefined) return `When that is over, it passes on to ${next.principalId}; at the ladder's end ${last}.`;
-  return `When that is over, the ladder is, too: ${last}.`;
+      ? "the question waits without a deadline"
+      : `svc answers “${continuationWords(ask.defaultContinuation, askPlace(ask)).title}”`;
+  if (next !== undefined) return `After that, ${next.principalId} is asked. If nobody answers, ${last}.`;
+  return `If nobody answers, ${last}.`;
 }
 
 /**
@@ -95,7 +108,7 @@ export function decisionWords(
   { principalId, continuation, surface }: Pick<AskDecision, "principalId" | "continuation" | "surface">,
   isApproval: boolean,
 ): string {
-  if (surface === "timeout") return `The clock answered ${continuation}, as the program declares`;
+  if (surface === "timeout") return `Nobody answered in time. The program's default was used: ${continuation}`;
   if (isApproval) return `${principalId} ${continuation === "proceed" ? "approved" : "rejected"}`;
   return `${principalId} answered ${continuation}`;
 }

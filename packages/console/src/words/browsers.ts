@@ -6,7 +6,7 @@ const browsers: readonly (readonly [pattern: RegExp, name: string])[] = [
   [/\bEdg\//, "Edge"],
   [/\bOPR\//, "Opera"],
   [/\bFirefox\//, "Firefox"],
-  [/\bHeadlessChrome\//, "Chrome without a window"],
+  [/\bHeadlessChrome\//, "Headless Chrome"],
   [/\bChrome\//, "Chrome"],
   [/\bSafari\//, "Safari"],
 ];
@@ -22,7 +22,6 @@ const systems: readonly (readonly [pattern: RegExp, name: string])[] = [
 export function browserWords(userAgent: string): string {
   const find = (names: typeof browsers) => names.find(([pattern]) => pattern.test(userAgent))?.[1];
   const [browser, system] = [find(browsers), find(systems)];
-  if (browser === undefined)
-    return userAgent === "" ? "A browser that does not say what it is" : userAgent.slice(0, 60);
+  if (browser === undefined) return userAgent === "" ? "Unknown browser" : userAgent.slice(0, 60);
   return system === undefined ? browser : `${browser} on ${system}`;
 }

@@ -22,27 +22,69 @@ export const callOutcomes = [
 export type CallOutcomeName = (typeof callOutcomes)[number];
 
 const outcomes: Record<CallOutcomeName, Omit<Word, "word">> = {
-  ok: { tone: "ok", icon: "check", says: "The app did it." },
-  held: { tone: "warn", icon: "pause", says: "It is destructive and was not confirmed. Nothing was sent." },
-  running: { tone: "info", icon: "clock", says: "It is under way." },
-  invalid_arguments: { tone: "bad", icon: "cross", says: "Its arguments miss the schema. Nothing was sent." },
-  no_account: { tone: "bad", icon: "plug", says: "The entity has no account of the toolkit. Nothing was sent." },
-  account_unusable: { tone: "bad", icon: "plug", says: "The account must be connected again." },
+  ok: { label: "OK", tone: "ok", icon: "check", says: "The app did what was asked." },
+  held: {
+    label: "Not sent, needs confirmation",
+    tone: "warn",
+    icon: "pause",
+    says: "The tool deletes or changes data for good, and nobody has confirmed the call. Nothing was sent.",
+  },
+  running: { label: "Running", tone: "info", icon: "clock", says: "The call has no answer yet." },
+  invalid_arguments: {
+    label: "Invalid input",
+    tone: "bad",
+    icon: "cross",
+    says: "The arguments do not fit the tool. Nothing was sent.",
+  },
+  no_account: {
+    label: "No account",
+    tone: "bad",
+    icon: "plug",
+    says: "The user has not connected an account of the app. Nothing was sent.",
+  },
+  account_unusable: {
+    label: "Account can't be used",
+    tone: "bad",
+    icon: "plug",
+    says: "The account must be connected again.",
+  },
   missing_scope: {
+    label: "Permission missing",
     tone: "bad",
     icon: "lock",
-    says: "The account was not granted what it needs. Nothing was executed.",
+    says: "The account does not have the permission that the tool needs. Nothing was done.",
   },
-  not_callable: { tone: "bad", icon: "ban", says: "It cannot be called. Nothing was sent." },
-  not_bound: { tone: "bad", icon: "ban", says: "The deployment does not say where the app is. Nothing was sent." },
-  rate_limited: { tone: "warn", icon: "clock", says: "The app answered 429 and did not do it." },
-  provider_error: { tone: "bad", icon: "alert", says: "The app answered with an error." },
-  timeout: { tone: "bad", icon: "clock", says: "The app did not answer in time." },
-  unreachable: { tone: "bad", icon: "alert", says: "The app could not be reached. It was not done." },
+  not_callable: {
+    label: "Can't be called",
+    tone: "bad",
+    icon: "ban",
+    says: "The tool cannot be called at present. Nothing was sent.",
+  },
+  not_bound: {
+    label: "App not set up",
+    tone: "bad",
+    icon: "ban",
+    says: "The deployment does not say where the app is. Nothing was sent.",
+  },
+  rate_limited: {
+    label: "Rate limited",
+    tone: "warn",
+    icon: "clock",
+    says: "The app asked to slow down (429) and did not do it.",
+  },
+  provider_error: { label: "App error", tone: "bad", icon: "alert", says: "The app answered with an error." },
+  timeout: { label: "Timed out", tone: "bad", icon: "clock", says: "The app did not answer in time." },
+  unreachable: {
+    label: "Not reachable",
+    tone: "bad",
+    icon: "alert",
+    says: "svc could not connect to the app. Nothing was done.",
+  },
   outcome_unknown: {
+    label: "Outcome unknown",
     tone: "bad",
     icon: "ask",
-    says: "It was sent and the answer never came: it may have been done. Look in the app before you send it again.",
+    says: "svc sent the request and got no answer, so the app may have done it. Look in the app before you send it again.",
   },
 };
 
@@ -59,9 +101,19 @@ export const accessClasses = ["read", "write", "destructive"] as const;
 export type ToolAccessClass = (typeof accessClasses)[number];
 
 const classes: Record<ToolAccessClass, Omit<Word, "word">> = {
-  read: { tone: "plain", icon: "search", says: "It changes nothing." },
-  write: { tone: "info", icon: "send", says: "It changes something that can be changed back." },
-  destructive: { tone: "bad", icon: "alert", says: "It destroys something. A call is held until it is confirmed." },
+  read: { label: "Reads", tone: "plain", icon: "search", says: "The tool changes nothing." },
+  write: {
+    label: "Writes",
+    tone: "info",
+    icon: "send",
+    says: "The tool changes data in a way that can be changed back.",
+  },
+  destructive: {
+    label: "Deletes",
+    tone: "bad",
+    icon: "alert",
+    says: "The tool deletes data, or changes it for good. A call is not sent until it is confirmed.",
+  },
 };
 
 /** Returns the word, colour and icon for the class of a tool. */

@@ -15,62 +15,62 @@ export type AskPlace =
 /** The label of an answer's button (`title`), and the effect of the answer (`does`). */
 export type ContinuationWords = { title: string; does: string };
 
-const undoFirst = "Stops here. What the program can undo is undone, then the job ends as aborted.";
+const undoFirst = "Stops the job. svc undoes the changes that can be undone.";
 
 const words: Record<AskPlace, Record<AnswerKind, ContinuationWords>> = {
   judge: {
-    proceed: { title: "Proceed", does: "Goes on." },
+    proceed: { title: "Continue the job", does: "The job continues with the next step." },
     "retry-with": {
       title: "Retry with changes",
-      does: "Applies the changes and runs again from the step that the program names.",
+      does: "Uses your changes, and runs again from the step that the program names.",
     },
-    skip: { title: "Skip", does: "Skips the one step behind the question, and does all that comes after." },
-    abort: { title: "Abort", does: undoFirst },
+    skip: { title: "Skip", does: "Skips the step that the question is about, and runs the rest." },
+    abort: { title: "Stop the job", does: undoFirst },
   },
   failed_rows: {
-    proceed: { title: "Proceed", does: "Accepts the failed rows as failed, and goes on." },
-    "retry-with": { title: "Retry failed rows", does: "Failed rows go on at their first call that did not end well." },
-    skip: { title: "Skip", does: "Marks the failed rows as skipped, and goes on." },
-    abort: { title: "Abort", does: undoFirst },
+    proceed: { title: "Continue the job", does: "Leaves the failed rows as failed, and runs the rest." },
+    "retry-with": { title: "Retry failed rows", does: "Repeats each failed row from the call that failed." },
+    skip: { title: "Skip", does: "Marks the failed rows as skipped, and runs the rest." },
+    abort: { title: "Stop the job", does: undoFirst },
   },
   unknown_rows: {
-    proceed: { title: "Proceed", does: "Treats the writes in doubt as done, and goes on." },
-    "retry-with": { title: "Send again", does: "Sends the writes in doubt again, under the same key of the app." },
-    skip: { title: "Skip", does: "Marks the rows in doubt as skipped, and goes on." },
-    abort: { title: "Abort", does: undoFirst },
+    proceed: { title: "Treat as done", does: "Counts the uncertain writes as done, and runs the rest." },
+    "retry-with": { title: "Send again", does: "Sends the uncertain writes again, with the same idempotency key." },
+    skip: { title: "Skip", does: "Marks the uncertain rows as skipped, and runs the rest." },
+    abort: { title: "Stop the job", does: undoFirst },
   },
   plan_approval: {
-    proceed: { title: "Approve", does: "Runs the plan." },
+    proceed: { title: "Approve", does: "Runs the program." },
     "retry-with": { title: "Retry", does: "Not offered for an approval." },
     skip: { title: "Skip", does: "Not offered for an approval." },
-    abort: { title: "Reject", does: "Ends the job as rejected; nothing of it was executed." },
+    abort: { title: "Reject", does: "Ends the job. No step has run." },
   },
   gate_approval: {
-    proceed: { title: "Approve", does: "Goes on through this gate." },
+    proceed: { title: "Approve", does: "The job continues after this approval." },
     "retry-with": { title: "Retry", does: "Not offered for an approval." },
     skip: { title: "Skip", does: "Not offered for an approval." },
-    abort: { title: "Abort", does: undoFirst },
+    abort: { title: "Stop the job", does: undoFirst },
   },
   confirm: {
-    proceed: { title: "Allow it", does: "It is done once, as it stands here." },
+    proceed: { title: "Allow it", does: "Sends exactly this call, once." },
     "retry-with": { title: "Retry", does: "Not offered for a confirmation." },
     skip: { title: "Skip", does: "Not offered for a confirmation." },
-    abort: { title: "Refuse", does: "Nothing is done, and whoever asked for it is told so." },
+    abort: { title: "Refuse", does: "Sends nothing. The caller sees that you refused." },
   },
   in_doubt: {
     proceed: {
       title: "Treat as done",
-      does: "The write was carried out: goes on, and undoes it with the rest should that come.",
+      does: "Counts the write as done, and runs the rest. If the job stops later, the write is undone too.",
     },
     "retry-with": { title: "Send again", does: "Sends the write again." },
-    skip: { title: "Pass over", does: "Goes on without it, and never undoes it." },
-    abort: { title: "Abort", does: undoFirst },
+    skip: { title: "Skip", does: "Runs the rest without this write, and never undoes it." },
+    abort: { title: "Stop the job", does: undoFirst },
   },
   undo_stuck: {
-    proceed: { title: "Leave it", does: "Leaves what cannot be undone as it is, and undoes the rest." },
-    "retry-with": { title: "Try again", does: "Tries this undo again." },
-    skip: { title: "Skip", does: "Passes over this undo." },
-    abort: { title: "Stop undoing", does: "Undoes nothing more; what is left stays as it is." },
+    proceed: { title: "Leave this change", does: "Leaves the change as it is, and undoes the rest." },
+    "retry-with": { title: "Try again", does: "Tries to undo this change again." },
+    skip: { title: "Skip", does: "Skips this undo, and undoes the rest." },
+    abort: { title: "Stop undoing", does: "Undoes nothing more. The other changes stay." },
   },
 };
 

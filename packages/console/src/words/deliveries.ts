@@ -9,19 +9,19 @@ export const deliveryStates = ["pending", "delivered", "dead_letter"] as const;
 export type DeliveryState = (typeof deliveryStates)[number];
 
 const words: Record<DeliveryState, Word> = {
-  pending: { word: "Waiting", tone: "info", icon: "clock", says: "It waits for its first attempt." },
+  pending: { word: "Waiting", tone: "info", icon: "clock", says: "Not sent yet." },
   delivered: { word: "Delivered", tone: "ok", icon: "check", says: "The endpoint answered 2xx." },
   dead_letter: {
     word: "Failed",
     tone: "bad",
     icon: "cross",
-    says: "Every attempt failed, or the endpoint was removed first. Its event can be sent again.",
+    says: "All attempts failed, or the endpoint was deleted. You can resend the event.",
   },
 };
 
 const retrying: Word = {
   ...{ word: "Retrying", tone: "warn", icon: "replay" },
-  says: "An attempt failed. It waits for its next attempt.",
+  says: "An attempt failed. svc tries again.",
 };
 
 /** Returns the word, colour and icon for the state of a delivery. `attempts`: number of attempts so far. */
@@ -70,17 +70,17 @@ export function deliveryCountWords(counts: {
  */
 const errors: Record<string, string> = {
   timeout: "The endpoint did not answer in time.",
-  connection_refused: "Nothing listens at the endpoint's address.",
+  connection_refused: "The endpoint refused the connection.",
   connection_reset: "The endpoint closed the connection before it answered.",
   connection_closed: "The endpoint closed the connection before it answered.",
-  dns_not_found: "The endpoint's host name is not known.",
-  dns_unavailable: "The name servers could not be asked.",
-  host_unreachable: "No way leads to the endpoint's address.",
-  network_unreachable: "No way leads to the endpoint's network.",
+  dns_not_found: "The endpoint's host name does not exist.",
+  dns_unavailable: "The name servers did not answer.",
+  host_unreachable: "The endpoint's address is not reachable.",
+  network_unreachable: "The endpoint's network is not reachable.",
   network_error: "The connection to the endpoint failed.",
   http_malformed: "The endpoint's answer was not HTTP.",
   headers_too_large: "The headers of the endpoint's answer are larger than 256 KiB.",
-  address_refused: "The endpoint's name leads to an address that this deployment does not deliver to.",
+  address_refused: "The endpoint's host name has an address to which this deployment does not deliver.",
   subscription_inactive: "The endpoint was turned off or deleted first.",
   tls_error: "The endpoint's certificate was not accepted.",
   auth_failed: "No access token could be fetched for the endpoint.",
@@ -108,7 +108,7 @@ export function attemptErrorWords(error: string): string {
 
 /** Returns the word for how an attempt ended: the HTTP status of the answer, or why there was no answer. */
 export function attemptWord(error: string, statusCode: number): Word {
-  const says = error === "" ? "The endpoint took it." : attemptErrorWords(error);
+  const says = error === "" ? "The endpoint accepted the delivery." : attemptErrorWords(error);
   if (error === "") return { word: String(statusCode), tone: "ok", icon: "check", says };
   return {
     word: statusCode === 0 ? (attemptWords[error.split(/[\s:]/, 1)[0] ?? error] ?? "No answer") : String(statusCode),
@@ -142,7 +142,7 @@ export function deliveryWhy(
     return `${failure} Waiting: the database was restored from a backup, and an administrator has to resume it.`.trim();
   if (state !== "pending" || nextAttemptAt === undefined) return failure;
   const dueAt = timestampMs(nextAttemptAt);
-  const when = dueAt <= now ? "now" : (relativeWords(dueAt, now) ?? "after a day and more");
+  const when = dueAt <= now ? "now" : (relativeWords(dueAt, now) ?? "in more than a day");
   if (isHeldBack({ waitingReason })) return `${failure} Waiting: the endpoint is failing. Next test ${when}.`.trim();
   if (waitingReason === "paced")
     return `${failure} Waiting: the endpoint receives deliveries at a limited rate. Next attempt ${when}.`.trim();

@@ -2,12 +2,13 @@ import type { EventType } from "@svc/gen/triggers";
 import type { Word } from "./word.ts";
 
 const words: Readonly<Record<"active" | "archived", Word>> = {
-  active: { word: "active", tone: "ok", icon: "check", says: "It accepts new events." },
+  active: { word: "active", label: "Active", tone: "ok", icon: "check", says: "New events of this type are accepted." },
   archived: {
     word: "archived",
+    label: "Archived",
     tone: "plain",
     icon: "pause",
-    says: "It refuses new events. Stored events can still be read, delivered and replayed.",
+    says: "New events of this type are refused. Stored events can still be read, delivered and resent.",
   },
 };
 

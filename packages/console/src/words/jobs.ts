@@ -5,46 +5,88 @@ const statuses: Record<JobStatus, Word> = {
   [JobStatus.UNSPECIFIED]: unknownWord(""),
   [JobStatus.SIMULATING]: {
     word: "simulating",
+    label: "Dry run",
     tone: "info",
     icon: "play",
-    says: "Its simulation runs: it reads and sends no write.",
+    says: "svc runs the program without writes.",
   },
   [JobStatus.PENDING_PLAN_APPROVAL]: {
     word: "pending_plan_approval",
+    label: "Needs approval",
     tone: "warn",
     icon: "ask",
-    says: "Its plan waits for approval; nothing of it has run.",
+    says: "A person has to approve the program. No step has run.",
   },
-  [JobStatus.QUEUED]: { word: "queued", tone: "info", icon: "clock", says: "Accepted, and not yet begun." },
-  [JobStatus.RUNNING]: { word: "running", tone: "info", icon: "play", says: "It is being worked on." },
+  [JobStatus.QUEUED]: {
+    word: "queued",
+    label: "Queued",
+    tone: "info",
+    icon: "clock",
+    says: "The job has not started yet.",
+  },
+  [JobStatus.RUNNING]: {
+    word: "running",
+    label: "Running",
+    tone: "info",
+    icon: "play",
+    says: "The steps of the job are running.",
+  },
   [JobStatus.PARKED]: {
     word: "parked",
+    label: "Waiting",
     tone: "warn",
     icon: "pause",
-    says: "It waits for a person or for a time, or is paused.",
+    says: "The job waits for a person or for a time, or it is paused.",
   },
   [JobStatus.COMPENSATING]: {
     word: "compensating",
+    label: "Undoing",
     tone: "warn",
     icon: "replay",
-    says: "What was done is being undone.",
+    says: "svc is undoing the changes that the job made.",
   },
-  [JobStatus.SUCCEEDED]: { word: "succeeded", tone: "ok", icon: "check", says: "Every step ended well." },
+  [JobStatus.SUCCEEDED]: {
+    word: "succeeded",
+    label: "Succeeded",
+    tone: "ok",
+    icon: "check",
+    says: "All steps succeeded.",
+  },
   [JobStatus.FAILED]: {
     word: "failed",
+    label: "Failed",
     tone: "bad",
     icon: "cross",
-    says: "A step, or the simulation before it, failed.",
+    says: "A step failed, or the dry run before it.",
   },
   [JobStatus.ABORTED]: {
     word: "aborted",
+    label: "Stopped by a person",
     tone: "bad",
     icon: "ban",
-    says: "A person, or a declared default, chose to abort it.",
+    says: "A person chose to stop the job, or nobody answered and the program says to stop then.",
   },
-  [JobStatus.REJECTED]: { word: "rejected", tone: "bad", icon: "lock", says: "Its plan was not approved." },
-  [JobStatus.EXPIRED]: { word: "expired", tone: "bad", icon: "alert", says: "Its deadline passed." },
-  [JobStatus.CANCELLED]: { word: "cancelled", tone: "plain", icon: "dot", says: "It was cancelled." },
+  [JobStatus.REJECTED]: {
+    word: "rejected",
+    label: "Not approved",
+    tone: "bad",
+    icon: "lock",
+    says: "A person did not approve the program.",
+  },
+  [JobStatus.EXPIRED]: {
+    word: "expired",
+    label: "Timed out",
+    tone: "bad",
+    icon: "alert",
+    says: "The deadline of the job passed.",
+  },
+  [JobStatus.CANCELLED]: {
+    word: "cancelled",
+    label: "Cancelled",
+    tone: "plain",
+    icon: "dot",
+    says: "A person or a program cancelled the job.",
+  },
 };
 
 /** Returns the word, colour and icon for the status of a job. */
@@ -84,25 +126,45 @@ export const stepStates = [
 export type ListedStepState = (typeof stepStates)[number];
 
 const steps: Record<ListedStepState, Word> = {
-  waiting: { word: "waiting", tone: "plain", icon: "dot", says: "It has not begun." },
+  waiting: { word: "waiting", label: "Waiting", tone: "plain", icon: "dot", says: "The step has not started." },
   not_reached: {
     word: "not_reached",
+    label: "Not reached",
     tone: "plain",
     icon: "chevronRight",
-    says: "The job ended, or went another way, before it.",
+    says: "The job ended before this step, or took another branch.",
   },
-  running: { word: "running", tone: "info", icon: "play", says: "It is at work." },
-  completed: { word: "completed", tone: "ok", icon: "check", says: "It ended well, and all its rows did." },
+  running: { word: "running", label: "Running", tone: "info", icon: "play", says: "The step is running." },
+  completed: {
+    word: "completed",
+    label: "Done",
+    tone: "ok",
+    icon: "check",
+    says: "The step succeeded for all its rows.",
+  },
   partial: {
     word: "partial",
+    label: "Partly done",
     tone: "warn",
     icon: "alert",
-    says: "It ended with failed rows, as many as the program tolerates.",
+    says: "Some rows failed. The program allows that many.",
   },
-  failed: { word: "failed", tone: "bad", icon: "cross", says: "It failed." },
-  skipped: { word: "skipped", tone: "plain", icon: "arrowRight", says: "It was passed over." },
-  simulated: { word: "simulated", tone: "info", icon: "search", says: "Its writes were checked and not sent." },
-  undone: { word: "undone", tone: "warn", icon: "replay", says: "All that it did was undone." },
+  failed: { word: "failed", label: "Failed", tone: "bad", icon: "cross", says: "The step failed." },
+  skipped: { word: "skipped", label: "Skipped", tone: "plain", icon: "arrowRight", says: "The step was skipped." },
+  simulated: {
+    word: "simulated",
+    label: "Dry run",
+    tone: "info",
+    icon: "search",
+    says: "svc checked the writes and did not send them.",
+  },
+  undone: {
+    word: "undone",
+    label: "Undone",
+    tone: "warn",
+    icon: "replay",
+    says: "All changes of the step were undone.",
+  },
 };
 
 /** Returns the word, colour and icon for the state of a step. */
@@ -111,13 +173,20 @@ export function stepWord(state: string): Word {
 }
 
 const undos: Record<"armed" | "done" | "failed", Word> = {
-  armed: { word: "armed", tone: "plain", icon: "clock", says: "It would be undone; nothing was yet." },
-  done: { word: "done", tone: "ok", icon: "check", says: "It was undone." },
+  armed: {
+    word: "armed",
+    label: "Can be undone",
+    tone: "plain",
+    icon: "clock",
+    says: "svc undoes this change if the job stops.",
+  },
+  done: { word: "done", label: "Undone", tone: "ok", icon: "check", says: "The change was undone." },
   failed: {
     word: "failed",
+    label: "Not undone",
     tone: "bad",
     icon: "cross",
-    says: "It could not be undone, or a person chose to leave it.",
+    says: "svc could not undo the change, or a person chose to leave it.",
   },
 };
 
@@ -129,9 +198,15 @@ export function undoWord(state: string): Word {
 /** Returns the word, colour and icon for the outcome of a receipt (the report of a finished job). */
 export function outcomeWord(outcome: string): Word {
   const words: Record<string, Word> = {
-    complete: { word: "complete", tone: "ok", icon: "check", says: "Everything was done." },
-    partial: { word: "partial", tone: "warn", icon: "alert", says: "Rows or points were left." },
-    none: { word: "none", tone: "plain", icon: "dot", says: "Nothing was executed." },
+    complete: { word: "complete", label: "Complete", tone: "ok", icon: "check", says: "All steps and rows were done." },
+    partial: {
+      word: "partial",
+      label: "Partly done",
+      tone: "warn",
+      icon: "alert",
+      says: "Some rows or decisions were left out.",
+    },
+    none: { word: "none", label: "Nothing done", tone: "plain", icon: "dot", says: "No step ran." },
   };
   return words[outcome] ?? unknownWord(outcome);
 }

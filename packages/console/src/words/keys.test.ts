@@ -21,8 +21,8 @@ test("a key says what it is bound to, and nothing where it is bound to nothing",
   const bound = (entityId: string, accessClasses: string[] = [], toolkitSlugs: string[] = []) =>
     boundText({ entityId, accessClasses, toolkitSlugs });
   expect(bound("")).toBeUndefined();
-  expect(bound("ada")).toBe("ada alone");
-  expect(bound("ada", ["read", "write"], ["calendar"])).toBe("ada alone, read and write tools of calendar");
+  expect(bound("ada")).toBe("user ada");
+  expect(bound("ada", ["read", "write"], ["calendar"])).toBe("user ada, read and write tools of calendar");
   expect(bound("", [], ["calendar", "notes_wiki"])).toBe("tools of calendar, notes_wiki");
 });
 
@@ -34,25 +34,21 @@ test("what is given beside the tools of apps is said, and nothing where nothing 
 test("which calls wait for whom is said, and nothing where none do", () => {
   expect(confirmText(undefined)).toBeUndefined();
   expect(confirmText({ person: "never", contact: "" })).toBeUndefined();
-  expect(confirmText({ person: "destructive", contact: "ada" })).toBe(
-    "Its destructive calls wait until ada confirms them.",
-  );
-  expect(confirmText({ person: "writes", contact: "ada" })).toBe(
-    "Its calls that write or destroy wait until ada confirms them.",
-  );
+  expect(confirmText({ person: "destructive", contact: "ada" })).toBe("ada must confirm calls that delete data.");
+  expect(confirmText({ person: "writes", contact: "ada" })).toBe("ada must confirm calls that write or delete data.");
 });
 
 test("what a grant lets an agent do is said whole, and what it does not bound is said, too", () => {
   expect(grantText({ entityId: "ada", accessClasses: ["read", "write"], toolkitSlugs: ["calendar"] })).toBe(
-    "read and write tools of calendar, for ada alone",
+    "read and write tools of calendar, only for ada",
   );
   expect(grantText({ entityId: "", accessClasses: ["read", "write", "destructive"], toolkitSlugs: [] })).toBe(
-    "read, write and destructive tools of every toolkit, for any entity",
+    "read, write and destructive tools of all apps, for all users",
   );
 });
 
 test("a grant that ended with its key says so, and an agent without a name has its id", () => {
-  expect(grantStateWord({ active: false }).says).toContain("The key that it was given with");
+  expect(grantStateWord({ active: false }).says).toContain("The key that gave");
   expect(grantStateWord({ active: true })).toMatchObject({ word: "active" });
   expect(agentName({ clientName: "", clientId: "https://agent.example/client.json" })).toBe(
     "https://agent.example/client.json",

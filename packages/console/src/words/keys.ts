@@ -4,9 +4,21 @@ import type { Grant } from "@svc/gen/grants";
 import { Role } from "@svc/gen/options";
 import type { Word } from "./word.ts";
 
-const revoked: Word = { word: "revoked", tone: "plain", icon: "ban", says: "It was revoked, and is refused for good." };
-const expired: Word = { word: "expired", tone: "warn", icon: "clock", says: "Its time is over, and it is refused." };
-const valid: Word = { word: "valid", tone: "ok", icon: "check", says: "It is taken." };
+const revoked: Word = {
+  word: "revoked",
+  label: "Revoked",
+  tone: "plain",
+  icon: "ban",
+  says: "The key was revoked and no longer works.",
+};
+const expired: Word = {
+  word: "expired",
+  label: "Expired",
+  tone: "warn",
+  icon: "clock",
+  says: "The key has expired and no longer works.",
+};
+const valid: Word = { word: "valid", label: "Valid", tone: "ok", icon: "check", says: "The key works." };
 
 /** True if a key is neither revoked nor expired. `now`: the time for which this is checked, in epoch milliseconds. */
 export function isKeyValid({ revokedAt, expiresAt }: Pick<ApiKey, "revokedAt" | "expiresAt">, now: number): boolean {
@@ -19,7 +31,7 @@ export function keyStateWord(key: Pick<ApiKey, "revokedAt" | "expiresAt">, now: 
   return key.revokedAt === undefined ? expired : revoked;
 }
 
-/** Returns the limits of a scoped key (for example "ada alone, read tools of calendar"). Returns undefined for a key without limits. */
+/** Returns the limits of a scoped key (for example "user ada, read tools of calendar"). Returns undefined for a key without limits. */
 export function boundText({
   entityId,
   accessClasses,
@@ -28,7 +40,7 @@ export function boundText({
   const isOfTools = accessClasses.length > 0 || toolkitSlugs.length > 0;
   const classes = accessClasses.length === 0 ? "tools" : `${accessClasses.join(" and ")} tools`;
   const tools = toolkitSlugs.length === 0 ? classes : `${classes} of ${toolkitSlugs.join(", ")}`;
-  const parts = [...(entityId === "" ? [] : [`${entityId} alone`]), ...(isOfTools ? [tools] : [])];
+  const parts = [...(entityId === "" ? [] : [`user ${entityId}`]), ...(isOfTools ? [tools] : [])];
   return parts.length === 0 ? undefined : parts.join(", ");
 }
 
@@ -45,9 +57,21 @@ export function roleWord(role: Role): string {
   return (words as Record<number, string>)[role] ?? String(role);
 }
 
-const active: Word = { word: "active", tone: "ok", icon: "check", says: "The agent may do what is said here." };
-const ended: Word = { word: "ended", tone: "plain", icon: "ban", says: "Nothing of it is taken any more." };
-const keyEnded: Word = { ...ended, says: "The key that it was given with is refused, and so is the grant." };
+const active: Word = {
+  word: "active",
+  label: "Active",
+  tone: "ok",
+  icon: "check",
+  says: "The agent has these permissions.",
+};
+const ended: Word = {
+  word: "ended",
+  label: "Ended",
+  tone: "plain",
+  icon: "ban",
+  says: "The agent no longer has these permissions.",
+};
+const keyEnded: Word = { ...ended, says: "The key that gave these permissions no longer works." };
 
 /** Returns the word, colour and icon for the state of a grant (a person's permission for an agent). */
 export function grantStateWord({ active: isActive, endedAt }: Pick<Grant, "active" | "endedAt">): Word {
@@ -60,25 +84,25 @@ export function agentName({ clientName, clientId }: Pick<Grant, "clientName" | "
   return clientName === "" ? clientId : clientName;
 }
 
-/** Returns the permissions of a grant in words (for example "read and write tools of calendar, for ada alone"). */
+/** Returns the permissions of a grant in words (for example "read and write tools of calendar, only for ada"). */
 export function grantText({
   entityId,
   accessClasses,
   toolkitSlugs,
 }: Pick<Grant, "entityId" | "accessClasses" | "toolkitSlugs">): string {
   const classes = [accessClasses.slice(0, -1).join(", "), accessClasses.at(-1) ?? "no"].filter(Boolean).join(" and ");
-  const toolkits = toolkitSlugs.length === 0 ? "every toolkit" : toolkitSlugs.join(", ");
-  return `${classes} tools of ${toolkits}, for ${entityId === "" ? "any entity" : `${entityId} alone`}`;
+  const toolkits = toolkitSlugs.length === 0 ? "all apps" : toolkitSlugs.join(", ");
+  return `${classes} tools of ${toolkits}, ${entityId === "" ? "for all users" : `only for ${entityId}`}`;
 }
 
 type Choice = { value: string; words: string; says: string };
 
 /** Tools of svc itself that a key or grant (a person's permission for an agent) may use, in addition to the tools of apps. */
 export const agentToolChoices: readonly Choice[] = [
-  { value: "programs", words: "Programs", says: "Many calls at once, which go on by themselves." },
-  { value: "connect", words: "Connect", says: "Links by which accounts are connected." },
-  { value: "operate", words: "Operate", says: "How events and deliveries of the whole project stand." },
-  { value: "repair", words: "Repair", says: "Deliveries are sent again, and posts that were held back are released." },
+  { value: "programs", words: "Programs", says: "Durable programs of many calls." },
+  { value: "connect", words: "Connect", says: "Links for connecting accounts." },
+  { value: "operate", words: "Operate", says: "Reads events and deliveries of the whole project." },
+  { value: "repair", words: "Repair", says: "Resends deliveries, and releases quarantined posts." },
 ];
 
 /**
@@ -86,9 +110,9 @@ export const agentToolChoices: readonly Choice[] = [
  * calls of the choice before it.
  */
 export const confirmedCalls: readonly Choice[] = [
-  { value: "never", words: "Nothing", says: "A destructive call is held until the agent itself confirms it." },
-  { value: "destructive", words: "What destroys", says: "Calls of destructive tools, and programs with such calls." },
-  { value: "writes", words: "What writes or destroys", says: "Everything that changes something." },
+  { value: "never", words: "None", says: "The agent itself confirms calls that delete data." },
+  { value: "destructive", words: "Deletes only", says: "Calls that delete data, and programs with such calls." },
+  { value: "writes", words: "All changes", says: "Calls that write or delete data." },
 ];
 
 /**
@@ -117,8 +141,8 @@ export function agentToolsText({ agentTools }: Pick<ApiKey, "agentTools">): stri
  */
 export function confirmText(confirm: { person: string; contact: string } | undefined): string | undefined {
   if (confirm === undefined || confirm.person === "" || confirm.person === "never") return undefined;
-  const calls = confirm.person === "writes" ? "calls that write or destroy" : `${confirm.person} calls`;
-  return `Its ${calls} wait until ${confirm.contact} confirms them.`;
+  const calls = confirm.person === "writes" ? "calls that write or delete data" : "calls that delete data";
+  return `${confirm.contact} must confirm ${calls}.`;
 }
 
 /**
@@ -129,5 +153,5 @@ export const secretOverlaps: readonly { value: string; words: string }[] = [
   { value: "86400", words: "1 day" },
   { value: "604800", words: "7 days" },
   { value: "3600", words: "1 hour" },
-  { value: "0", words: "it ends now" },
+  { value: "0", words: "ends now" },
 ];

@@ -3,18 +3,16 @@ import { clockSentence, readConfirmation, settledSentence } from "./linked-answe
 
 test("a settled question says who settled it: the reader, another, the clock or nobody", () => {
   const by = (principalId: string) => ({ continuation: "abort", principalId });
-  expect(settledSentence("answered", by("lead"), "lead")).toBe("You answered “Abort”.");
-  expect(settledSentence("answered", by("head"), "lead")).toBe("head answered “Abort”.");
-  expect(settledSentence("defaulted", by(""), "lead")).toBe("Nobody answered in time, so “Abort” was applied.");
+  expect(settledSentence("answered", by("lead"), "lead")).toBe("You answered “Stop”.");
+  expect(settledSentence("answered", by("head"), "lead")).toBe("head answered “Stop”.");
+  expect(settledSentence("defaulted", by(""), "lead")).toBe("Nobody answered in time, so “Stop” was used.");
   expect(settledSentence("withdrawn", undefined, "lead")).toContain("withdrawn");
 });
 
 test("what the clock will do is told before anybody answers", () => {
   expect(clockSentence("", false)).toContain("no deadline");
   expect(clockSentence("", true)).toContain("next person");
-  expect(clockSentence("skip", true)).toBe(
-    "It is put to the next person then, if there is one; if nobody answers, “Skip” is applied by itself.",
-  );
+  expect(clockSentence("skip", true)).toBe("After that, the next person is asked. If nobody answers, “Skip” is used.");
 });
 
 test("the question whether a call may be sent falls into what it asks, who made the call, and its arguments", () => {

@@ -7,15 +7,15 @@ import { prettyJson } from "./pretty-json.ts";
 type AnswerWords = { words: string; says: string };
 
 const answers: Readonly<Record<string, AnswerWords>> = {
-  proceed: { words: "Proceed", says: "Go on as it stands." },
-  "retry-with": { words: "Retry with changes", says: "Change what is asked for below, then do it again." },
-  skip: { words: "Skip", says: "Leave out what this is about, and go on with the rest." },
-  abort: { words: "Abort", says: "Stop here. What can be undone is undone." },
+  proceed: { words: "Continue", says: "Continue without changes." },
+  "retry-with": { words: "Retry with changes", says: "Enter the changes below. Then the work is done again." },
+  skip: { words: "Skip", says: "Leave this part out, and continue with the rest." },
+  abort: { words: "Stop", says: "Stop here. Changes that can be undone are undone." },
 };
 
 const confirming: Readonly<Record<string, AnswerWords>> = {
-  proceed: { words: "Allow it", says: "It is done once, as it stands here." },
-  abort: { words: "Refuse", says: "Nothing is done, and whoever asked for it is told so." },
+  proceed: { words: "Allow it", says: "Exactly this is done, once." },
+  abort: { words: "Refuse", says: "Nothing is done. The caller sees that you refused." },
 };
 
 /**
@@ -28,11 +28,10 @@ export function linkedAnswerWords(continuation: string, confirms = false): Answe
 
 /** Returns a sentence that says what happens if the question gets no answer. `hasDeadline`: true if the question has a deadline. */
 export function clockSentence(defaultContinuation: string, hasDeadline: boolean, confirms = false): string {
-  if (confirms) return "Without an answer by then it is refused, and nothing is done.";
-  if (!hasDeadline) return "It has no deadline: it waits until somebody answers.";
-  if (defaultContinuation === "")
-    return "It is put to the next person then, if there is one. You may still answer afterwards.";
-  return `It is put to the next person then, if there is one; if nobody answers, “${linkedAnswerWords(defaultContinuation).words}” is applied by itself.`;
+  if (confirms) return "If nobody answers by then, it is refused and nothing is done.";
+  if (!hasDeadline) return "The question has no deadline. It waits for an answer.";
+  if (defaultContinuation === "") return "After that, the next person is asked. You can still answer.";
+  return `After that, the next person is asked. If nobody answers, “${linkedAnswerWords(defaultContinuation).words}” is used.`;
 }
 
 /**
@@ -45,10 +44,9 @@ export function settledSentence(
   principalId: string,
   confirms = false,
 ): string {
-  if (decision === undefined) return "The question was withdrawn: what it was about has ended in the meantime.";
+  if (decision === undefined) return "The question was withdrawn, because the work that it is about has ended.";
   const { words } = linkedAnswerWords(decision.continuation, confirms);
-  if (state === "defaulted" || decision.principalId === "")
-    return `Nobody answered in time, so “${words}” was applied.`;
+  if (state === "defaulted" || decision.principalId === "") return `Nobody answered in time, so “${words}” was used.`;
   return decision.principalId === principalId
     ? `You answered “${words}”.`
     : `${decision.principalId} answered “${words}”.`;

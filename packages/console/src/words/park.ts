@@ -11,35 +11,43 @@ export type ParkReason =
   | "child";
 
 const words: Record<ParkReason, { title: string; next: string; forPerson: boolean }> = {
-  judgment: { title: "It asks a person", next: "It goes on with the answer.", forPerson: true },
-  approval: { title: "It waits for an approval", next: "Nothing that it guards is done before.", forPerson: true },
-  wait: { title: "It waits for a time", next: "It goes on by itself.", forPerson: false },
+  judgment: {
+    title: "Waiting for an answer",
+    next: "The job continues when the question is answered.",
+    forPerson: true,
+  },
+  approval: { title: "Waiting for an approval", next: "The job continues when a person approves.", forPerson: true },
+  wait: { title: "Sleeping", next: "The job continues by itself at this time.", forPerson: false },
   in_doubt: {
-    title: "A write is in doubt",
-    next: "It was sent, and whether it was carried out is not known. A person who looks there can tell.",
+    title: "Outcome of a write unknown",
+    next: "svc can't tell whether the app received the write. Look in the app, then answer.",
     forPerson: true,
   },
   undo_stuck: {
-    title: "An undo cannot finish",
-    next: "A person decides whether it is tried again or left.",
+    title: "An undo failed",
+    next: "Decide whether svc tries again or leaves the change.",
     forPerson: true,
   },
   poisoned: {
-    title: "The service parked it",
-    next: "It took down or stalled its nodes. An administrator releases it, or it is cancelled.",
+    title: "Stopped by svc",
+    next: "The job crashed or blocked its nodes several times. An administrator can resume or cancel it.",
     forPerson: true,
   },
   administrator: {
-    title: "An administrator parked it",
-    next: "An administrator releases it, or it is cancelled.",
+    title: "Stopped by an administrator",
+    next: "An administrator can resume or cancel it.",
     forPerson: true,
   },
   paused: {
-    title: "It is paused",
-    next: "Resume lets it go on where it stood. Its deadline's clock stands still.",
+    title: "Paused",
+    next: "Resume continues the job where it stopped. The deadline does not run while the job is paused.",
     forPerson: false,
   },
-  child: { title: "A job that it runs waits for a person", next: "The question is answered there.", forPerson: true },
+  child: {
+    title: "Waiting for another job",
+    next: "A job that this job started waits for an answer.",
+    forPerson: true,
+  },
 };
 
 /**
@@ -49,7 +57,7 @@ const words: Record<ParkReason, { title: string; next: string; forPerson: boolea
 export function parkWords(reason: string): { title: string; next: string; forPerson: boolean } {
   return (
     (words as Record<string, (typeof words)[ParkReason]>)[reason] ?? {
-      title: `It is parked: ${reason}`,
+      title: `Waiting: ${reason}`,
       next: "",
       forPerson: true,
     }

@@ -2,20 +2,20 @@ import { unknownWord, type Word } from "./word.ts";
 
 const reasons: Readonly<Record<string, Word>> = {
   no_trigger: {
-    ...{ word: "no_trigger", tone: "warn", icon: "ask" },
-    says: "No trigger of the toolkit matches it. With a trigger that does, or an ignore rule, it can be released.",
+    ...{ word: "no_trigger", label: "No trigger", tone: "warn", icon: "ask" },
+    says: "No trigger of the app matches the post. Add a trigger or an ignore rule, then release it.",
   },
   invalid_payload: {
-    ...{ word: "invalid_payload", tone: "bad", icon: "alert" },
-    says: "The normalized body does not fit the trigger's output schema. Once the toolkit's definition is mended, it can be released.",
+    ...{ word: "invalid_payload", label: "Invalid payload", tone: "bad", icon: "alert" },
+    says: "The payload does not fit the trigger's schema. Fix the app's definition, then release it.",
   },
   no_project: {
-    ...{ word: "no_project", tone: "warn", icon: "project" },
-    says: "It names no account that a project holds. Once one that has the reference it names is connected, it can be released.",
+    ...{ word: "no_project", label: "No account", tone: "warn", icon: "project" },
+    says: "No connected account matches the post. Connect the account that the post names, then release it.",
   },
   unreadable_body: {
-    ...{ word: "unreadable_body", tone: "bad", icon: "alert" },
-    says: "Its body is not in the form that the toolkit declares. The detail says what it looks like. Once the toolkit declares that form, it can be released.",
+    ...{ word: "unreadable_body", label: "Unreadable body", tone: "bad", icon: "alert" },
+    says: "The body does not have the format that the app's definition declares; see the detail. Fix the definition, then release it.",
   },
 };
 

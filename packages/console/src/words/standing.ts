@@ -7,18 +7,32 @@ const states: Record<StandingState, Word> = {
   [StandingState.UNSPECIFIED]: unknownWord(""),
   [StandingState.PENDING_APPROVAL]: {
     word: "pending_approval",
+    label: "Needs approval",
     tone: "warn",
     icon: "ask",
-    says: "People are asked whether it may run.",
+    says: "A person has to approve the schedule before it runs.",
   },
-  [StandingState.ACTIVE]: { word: "active", tone: "ok", icon: "check", says: "It runs when it is due." },
+  [StandingState.ACTIVE]: {
+    word: "active",
+    label: "Active",
+    tone: "ok",
+    icon: "check",
+    says: "The schedule starts jobs when they are due.",
+  },
   [StandingState.PAUSED]: {
     word: "paused",
+    label: "Paused",
     tone: "warn",
     icon: "pause",
-    says: "It starts nothing until it is resumed.",
+    says: "The schedule starts no job until you resume it.",
   },
-  [StandingState.ENDED]: { word: "ended", tone: "plain", icon: "dot", says: "It has no further time." },
+  [StandingState.ENDED]: {
+    word: "ended",
+    label: "Ended",
+    tone: "plain",
+    icon: "dot",
+    says: "The schedule has no further run.",
+  },
 };
 
 /** Returns the word, colour and icon for the state of a schedule. */
@@ -32,13 +46,13 @@ export const standingStates: readonly StandingState[] = Object.keys(states)
   .filter((state) => state !== StandingState.UNSPECIFIED);
 
 const pauses: Record<string, string> = {
-  requested: "Somebody paused it.",
-  failures: "It paused itself: as many runs in a row failed as its definition allows.",
-  drift: "It paused itself: tools that it uses have changed. Resume with the definitions of today, or change it.",
-  fail_step: "A step of its program failed, and asked for the pause.",
-  key_revoked: "The key whose runs it makes was revoked.",
-  approval: "The project's policy was raised, or its approval was declined.",
-  source_gone: "Its poll would have to remember more than 100,000 ids.",
+  requested: "A person paused it.",
+  failures: "svc paused it, because too many runs in a row failed.",
+  drift: "svc paused it, because tools that it uses have changed. Resume it with the tools of today, or edit it.",
+  fail_step: "A step failed, and the program says to pause the schedule then.",
+  key_revoked: "The key that created it was revoked.",
+  approval: "The project's policy became stricter, or a person did not approve it.",
+  source_gone: "Its list has more than 100,000 new items to remember.",
 };
 
 /**
@@ -57,21 +71,47 @@ export function pauseWords(reason: string): string {
 
 const runs: Record<StandingRunState, Word> = {
   [StandingRunState.UNSPECIFIED]: unknownWord(""),
-  [StandingRunState.QUEUED]: { word: "queued", tone: "info", icon: "clock", says: "It waits to be started." },
-  [StandingRunState.STARTED]: { word: "started", tone: "info", icon: "play", says: "Its job has not ended." },
-  [StandingRunState.ENDED]: { word: "ended", tone: "plain", icon: "dot", says: "Its job has ended." },
+  [StandingRunState.QUEUED]: {
+    word: "queued",
+    label: "Queued",
+    tone: "info",
+    icon: "clock",
+    says: "The run has not started.",
+  },
+  [StandingRunState.STARTED]: {
+    word: "started",
+    label: "Running",
+    tone: "info",
+    icon: "play",
+    says: "The job of this run is not finished.",
+  },
+  [StandingRunState.ENDED]: {
+    word: "ended",
+    label: "Ended",
+    tone: "plain",
+    icon: "dot",
+    says: "The job of this run has ended.",
+  },
   [StandingRunState.SKIPPED]: {
     word: "skipped",
+    label: "Skipped",
     tone: "plain",
     icon: "arrowRight",
-    says: "Nothing was started, by the program's rules.",
+    says: "The rules of the schedule skipped this run.",
   },
-  [StandingRunState.REFUSED]: { word: "refused", tone: "bad", icon: "ban", says: "Nothing could be started." },
+  [StandingRunState.REFUSED]: {
+    word: "refused",
+    label: "Not started",
+    tone: "bad",
+    icon: "ban",
+    says: "svc could not start a job.",
+  },
   [StandingRunState.COLLECTING]: {
     word: "collecting",
+    label: "Collecting",
     tone: "info",
     icon: "inbox",
-    says: "It takes events until its window closes.",
+    says: "The run collects events until its time window ends.",
   },
 };
 
@@ -85,32 +125,32 @@ export function runWord({ state, jobStatus }: Pick<StandingRun, "state" | "jobSt
 
 /** The ways in which a schedule can start, for the user's choice. */
 export const startedByOptions: readonly { value: string; words: string; says: string }[] = [
-  { value: "cron", words: "Times of a calendar", says: "Cron expressions, by the clocks of a zone." },
-  { value: "every", words: "Time that passes", says: "Every so many minutes, hours or days." },
-  { value: "at", words: "Instants", says: "Once at each of them." },
-  { value: "trigger", words: "Events", says: "Each event of a trigger: what an app posts." },
-  { value: "poll", words: "New rows of a list", says: "A tool reads a list again and again." },
+  { value: "cron", words: "On a schedule", says: "At times of day, by a cron expression in a time zone." },
+  { value: "every", words: "Every N minutes", says: "Again and again after some minutes, hours or days." },
+  { value: "at", words: "At set times", says: "Once at each of these times." },
+  { value: "trigger", words: "When an event arrives", says: "Each event of a trigger, such as a webhook of an app." },
+  { value: "poll", words: "When a list has new items", says: "A tool reads a list at intervals." },
 ];
 
 /** The choices for the rows that the first poll of a schedule finds. `value`: the JSON text for the schedule's definition. */
 export const firstPolls: readonly { value: string; words: string }[] = [
-  { value: "", words: "nothing (default)" },
-  { value: '"all"', words: "all that is there" },
-  { value: '{\n  "last": 10\n}', words: "the last 10 rows" },
+  { value: "", words: "none (default)" },
+  { value: '"all"', words: "all items" },
+  { value: '{\n  "last": 10\n}', words: "the last 10 items" },
 ];
 
 /** The choices for which rows one run of a polling schedule gets: all rows of a poll, or one row. */
 export const pollRuns: readonly { value: string; words: string }[] = [
-  { value: "", words: "all rows that a poll finds (default)" },
-  { value: "row", words: "each row" },
+  { value: "", words: "all new items (default)" },
+  { value: "row", words: "one item" },
 ];
 
 const overlaps: Readonly<Record<string, string>> = {
-  skip: "it is skipped",
-  queueOne: "it waits, and replaces a run that waited before",
-  queueAll: "it waits until the others have ended",
-  cancelRunning: "it waits, and the running jobs are cancelled",
-  allow: "it starts at once",
+  skip: "skip it",
+  queueOne: "wait, and replace a run that already waits",
+  queueAll: "wait until the others have ended",
+  cancelRunning: "cancel the running jobs first",
+  allow: "start at once",
 };
 
 /** Returns what happens by default to a run that becomes due while other runs are in progress. `by`: what starts the schedule. */
@@ -143,7 +183,7 @@ export function matchedWords({
   matched: number;
   passedOver?: number;
 }): string {
-  if (seen === 0 && passedOver === 0) return "There is no event yet that could start it.";
+  if (seen === 0 && passedOver === 0) return "No event yet could have started it.";
   const others = passedOver === 0 ? "" : ` ${passedOver.toLocaleString("en")} others are not about its entity.`;
   return `${matched.toLocaleString("en")} of the last ${seen.toLocaleString("en")} events would have started it.${others}`;
 }

@@ -27,28 +27,28 @@ test("every state of health has its own word, sign and sentence", () => {
 });
 
 test("an endpoint that fails says since when, and when it is tried next", () => {
-  expect(healthSentence({ state: "failing", failingSince }, "", now)).toContain("has failed for 12 min");
+  expect(healthSentence({ state: "failing", failingSince }, "", now)).toContain("has been failing for 12 min");
   const backoffUntil = timestampFromMs(now + 25_000);
-  expect(healthSentence({ state: "backing_off", failingSince, backoffUntil }, "", now)).toContain("is tried in 25 s");
+  expect(healthSentence({ state: "backing_off", failingSince, backoffUntil }, "", now)).toContain("as a test in 25 s");
 });
 
 test("an endpoint that refuses connections or is slow says so", () => {
   const refused = { state: "failing", failingSince, lastError: "connection_refused" };
   expect(healthSentence(refused, "", now)).toContain(
-    "Nothing listens at the endpoint's address. Its endpoint has failed",
+    "The endpoint refused the connection. The endpoint has been failing",
   );
   expect(healthSentence({ state: "slow", p50Ms: 4_000 }, "", now)).toContain("half of the answers take 4 s or longer");
 });
 
 test("one that nothing failed at is not said to take what it never got", () => {
-  expect(healthSentence({ state: "well" }, "", now)).toBe("Nothing was delivered to it yet.");
-  expect(healthSentence({ state: "well", lastSuccessAt: failingSince }, "", now)).toContain("takes what is delivered");
+  expect(healthSentence({ state: "well" }, "", now)).toBe("Nothing was delivered yet.");
+  expect(healthSentence({ state: "well", lastSuccessAt: failingSince }, "", now)).toContain("accepts deliveries");
 });
 
 test("an inactive one says why, by its reason", () => {
   expect(healthSentence({ state: "inactive" }, "gone", now)).toContain("410 Gone");
-  expect(healthSentence({ state: "inactive" }, "deactivated", now)).toContain("re-enabled");
-  expect(healthSentence({ state: "inactive" }, "paused", now)).toContain("when it is resumed");
+  expect(healthSentence({ state: "inactive" }, "deactivated", now)).toContain("turn it on");
+  expect(healthSentence({ state: "inactive" }, "paused", now)).toContain("when you resume it");
   expect(healthWord("inactive", "paused").word).toBe("Paused");
 });
 
@@ -57,7 +57,7 @@ test("a pause names its actor, if the reader is not the one who paused", () => {
   const pauser = pauserOf({ pausedBy: "portal" });
   expect(healthWord("inactive", "paused", pauser).word).toBe("Paused by the customer");
   expect(healthSentence({ state: "inactive" }, "paused", now, pauser)).toBe(
-    "The customer paused it. Its events are kept for 30 days, and delivered when it is resumed.",
+    "The customer paused it. Events are kept for 30 days, and delivered when you resume it.",
   );
 });
 
@@ -70,9 +70,9 @@ test("a replay that waits for one endpoint names it", () => {
 
 test("a subscription says what it receives: its event types, its entity, and that a filter narrows them", () => {
   const receives = (of: object) => receivesWords(create(SubscriptionSchema, of));
-  expect(receives({})).toBe("every event");
+  expect(receives({})).toBe("All events");
   expect(receives({ toolkitSlug: "events", match: { triggerSlugs: [], filter: "true" } })).toBe(
-    "every event of events, filtered",
+    "All own events, filtered",
   );
   expect(receives({ match: { triggerSlugs: ["events.a", "calendar.b"] }, entityId: "ada" })).toBe(
     "events.a, calendar.b, of ada",
@@ -93,7 +93,7 @@ test("format, credentials and retries are named, and never a secret", () => {
   expect(retryWords(create(SubscriptionRetrySchema, { schedule, neverGiveUp: true, timeoutMs: 5_000 }))).toBe(
     "after 10 s, 1 min; never deactivated because of failures; at most 5 s per attempt",
   );
-  expect(retryWords(undefined)).toBe("as the deployment says");
+  expect(retryWords(undefined)).toBe("as set for the deployment");
 });
 
 test("a pace says its rate and how many attempts run at a time", () => {
@@ -104,9 +104,13 @@ test("a pace says its rate and how many attempts run at a time", () => {
 });
 
 test("a preview says how many past events it would deliver, and for how many the filter has no value", () => {
-  expect(previewWords({ scanned: 0, matched: 0 })).toBe("There is no past event to try it on.");
+  expect(previewWords({ scanned: 0, matched: 0 })).toBe("No past event to try it on.");
   expect(previewWords({ scanned: 1000, matched: 12 })).toBe("12 of the last 1,000 events would be delivered.");
   expect(previewWords({ scanned: 1, matched: 1 })).toBe("The last event would be delivered.");
-  expect(filterFaultWords(1, false)).toBe("The filter has no value for 1 event, so it would not be delivered.");
-  expect(filterFaultWords(1_200, true)).toBe("The filter has no value for 1,200 events, so they were not delivered.");
+  expect(filterFaultWords(1, false)).toBe(
+    "The filter could not be evaluated for 1 event, so it would not be delivered.",
+  );
+  expect(filterFaultWords(1_200, true)).toBe(
+    "The filter could not be evaluated for 1,200 events, so they were not delivered.",
+  );
 });

@@ -12,31 +12,31 @@ export const healthStates = ["well", "slow", "failing", "backing_off", "inactive
 type HealthState = (typeof healthStates)[number];
 
 const words: Record<HealthState, Word> = {
-  well: { word: "Healthy", tone: "ok", icon: "check", says: "Nothing failed since the last success." },
+  well: { word: "Healthy", tone: "ok", icon: "check", says: "The latest attempt succeeded." },
   slow: {
     word: "Slow",
     tone: "warn",
     icon: "schedule",
-    says: "It takes what is delivered, and typically needs 2 seconds or longer.",
+    says: "The endpoint accepts deliveries, and typically needs 2 seconds or longer.",
   },
   failing: {
     word: "Failing",
     tone: "bad",
     icon: "alert",
-    says: "The latest attempt failed. Deliveries are tried again.",
+    says: "The latest attempt failed. svc tries again.",
   },
   backing_off: {
     word: "Failing",
     tone: "warn",
     icon: "clock",
-    says: "It fails, and nothing is sent until its next test.",
+    says: "The endpoint is failing. svc sends nothing until the next test.",
   },
-  inactive: { word: "Off", tone: "plain", icon: "ban", says: "Nothing is delivered to it." },
+  inactive: { word: "Off", tone: "plain", icon: "ban", says: "svc delivers nothing to this endpoint." },
 };
 
 const paused: Word = {
   ...{ word: "Paused", tone: "warn", icon: "pause" },
-  says: "Nothing is delivered to it until it is resumed. Its events are kept.",
+  says: "svc delivers nothing until you resume it. Events are kept.",
 };
 
 /**
@@ -56,17 +56,17 @@ export function pauserOf({ pausedBy }: Pick<Subscription, "pausedBy">): string {
   return pausedBy === "portal" ? "the customer" : "";
 }
 
-const kept = "Its events are kept for 30 days, and delivered when it is resumed.";
+const kept = "Events are kept for 30 days, and delivered when you resume it.";
 
 /** The sentences for the reasons why a subscription is inactive (`Subscription.inactiveReason`). */
 const inactiveReasons: Record<string, string> = {
-  deactivated: "It was deactivated. Nothing is delivered to it until it is re-enabled.",
-  paused: `It is paused. ${kept}`,
-  failing: "It was ended after 5 days of nothing but failures. Mend the endpoint, then re-enable it.",
-  revoked: "The key or grant that an agent made it with has ended, or was narrowed. It is removed within a minute.",
+  deactivated: "Turned off. Nothing is delivered until you turn it on.",
+  paused: `Paused. ${kept}`,
+  failing: "svc turned it off after 5 days of failures. Fix the endpoint, then turn it on.",
+  revoked: "The agent's key or permission has ended or became smaller. This is deleted within a minute.",
   overflow:
-    "Its endpoint failed while more than 100,000 deliveries were pending. Mend the endpoint, re-enable it, and replay what it missed.",
-  gone: "Its endpoint answered 410 Gone for an hour, which says that it is wanted no more. Re-enable it if it is.",
+    "The endpoint failed, and more than 100,000 deliveries were waiting. Fix the endpoint, turn it on, and resend the missed events.",
+  gone: "The endpoint answered 410 Gone for an hour, so nothing is sent any more. Turn it on if it is still wanted.",
 };
 
 /** The facts that determine the health of a subscription. */
@@ -90,22 +90,23 @@ export function healthSentence(
   pauser = "",
 ): string {
   if (inactiveReason === "paused" && pauser !== "") return sentence(`${pauser} paused it. ${kept}`);
-  if (state === "inactive") return inactiveReasons[inactiveReason] ?? "It is inactive.";
+  if (state === "inactive") return inactiveReasons[inactiveReason] ?? "Off.";
   if (state === "slow")
-    return `Its endpoint takes what is delivered, and half of the answers take ${durationWords(p50Ms)} or longer.`;
+    return `The endpoint accepts deliveries, but half of the answers take ${durationWords(p50Ms)} or longer.`;
   const why = attemptErrorWords(lastError);
   const since =
     failingSince === undefined
-      ? "Its endpoint fails"
-      : `Its endpoint has failed for ${durationWords(Math.max(0, now - timestampMs(failingSince)))}`;
+      ? "The endpoint is failing"
+      : `The endpoint has been failing for ${durationWords(Math.max(0, now - timestampMs(failingSince)))}`;
   const fails = why === "" ? since : `${why} ${since}`;
   if (state === "backing_off") {
     const wait = backoffUntil === undefined ? 0 : timestampMs(backoffUntil) - now;
-    const next = wait > 0 ? `One delivery is tried in ${durationWords(wait)}` : "One delivery is tried now";
-    return `${fails}. ${next}; when that succeeds, the others follow.`;
+    const next =
+      wait > 0 ? `svc sends one delivery as a test in ${durationWords(wait)}` : "svc sends one delivery as a test now";
+    return `${fails}. ${next}. If it succeeds, the others follow.`;
   }
-  if (state === "failing") return `${fails}. Deliveries are tried again, each by its schedule.`;
-  return lastSuccessAt === undefined ? "Nothing was delivered to it yet." : "Its endpoint takes what is delivered.";
+  if (state === "failing") return `${fails}. svc retries the deliveries.`;
+  return lastSuccessAt === undefined ? "Nothing was delivered yet." : "The endpoint accepts deliveries.";
 }
 
 const periods: Readonly<Record<string, string>> = { "1s": "a second", "1m": "a minute", "1h": "an hour" };
@@ -132,7 +133,8 @@ export function receivesWords({
   agent,
 }: Pick<Subscription, "toolkitSlug" | "triggerSlug" | "entityId" | "match" | "agent">): string {
   const named = match?.triggerSlugs.join(", ") || triggerSlug;
-  const events = named || (toolkitSlug === "" ? "every event" : `every event of ${toolkitSlug}`);
+  const of = toolkitSlug === "events" ? "own" : toolkitSlug;
+  const events = named || (of === "" ? "All events" : `All ${of} events`);
   const parts = [
     events,
     ...(entityId === "" ? [] : [`of ${entityId}`]),
@@ -192,12 +194,12 @@ export function retryWords(retry: Subscription["retry"]): string {
     ...(giveUpAfter === undefined ? [] : [`deactivated after ${durationWords(durationMs(giveUpAfter))} of failures`]),
     ...(timeoutMs === 0 ? [] : [`at most ${durationWords(timeoutMs)} per attempt`]),
   ];
-  return words.length === 0 ? "as the deployment says" : words.join("; ");
+  return words.length === 0 ? "as set for the deployment" : words.join("; ");
 }
 
 /** Returns in words how many past events a subscription would receive. */
 export function previewWords({ scanned, matched }: { scanned: number; matched: number }): string {
-  if (scanned === 0) return "There is no past event to try it on.";
+  if (scanned === 0) return "No past event to try it on.";
   const events = scanned === 1 ? "the last event" : `the last ${scanned.toLocaleString("en")} events`;
   if (matched === 0) return `None of ${events} would be delivered.`;
   if (matched === scanned)
@@ -213,21 +215,26 @@ export function filterFaultWords(count: number, isPast: boolean): string {
   const events = count === 1 ? "1 event" : `${count.toLocaleString("en")} events`;
   const them = count === 1 ? "it" : "they";
   const end = isPast ? (count === 1 ? "was not delivered" : "were not delivered") : "would not be delivered";
-  return `The filter has no value for ${events}, so ${them} ${end}.`;
+  return `The filter could not be evaluated for ${events}, so ${them} ${end}.`;
 }
 
 type Known = (typeof ReplayState)[keyof typeof ReplayState];
 
 const replayWords: Record<Known, Word> = {
   [ReplayState.UNSPECIFIED]: unknownWord(""),
-  [ReplayState.RUNNING]: { word: "Running", tone: "info", icon: "replay", says: "It queues deliveries." },
-  [ReplayState.PAUSED]: { word: "Paused", tone: "warn", icon: "pause", says: "It queues nothing until it is resumed." },
-  [ReplayState.DONE]: { word: "Done", tone: "ok", icon: "check", says: "It came to the end of its range." },
+  [ReplayState.RUNNING]: { word: "Running", tone: "info", icon: "replay", says: "svc queues deliveries." },
+  [ReplayState.PAUSED]: {
+    word: "Paused",
+    tone: "warn",
+    icon: "pause",
+    says: "svc queues nothing until you resume it.",
+  },
+  [ReplayState.DONE]: { word: "Done", tone: "ok", icon: "check", says: "All events of the range were queued." },
   [ReplayState.CANCELLED]: {
     word: "Cancelled",
     tone: "plain",
     icon: "ban",
-    says: "It was ended before. What was queued is still delivered.",
+    says: "It was stopped early. Deliveries that were already queued are still sent.",
   },
 };
 

@@ -2,10 +2,16 @@ import type { QuotaUsage } from "@svc/gen/admin";
 import type { Word } from "./word.ts";
 
 const words = {
-  full: { word: "full", tone: "bad", icon: "alert", says: "What is over it is refused." },
-  near: { word: "near its end", tone: "warn", icon: "alert", says: "Four fifths of it are used." },
-  room: { word: "room left", tone: "ok", icon: "check", says: "There is room." },
-  open: { word: "no bound", tone: "plain", icon: "dot", says: "It is not bounded." },
+  full: { word: "full", label: "Used up", tone: "bad", icon: "alert", says: "Requests over the quota are refused." },
+  near: {
+    word: "near",
+    label: "Almost used up",
+    tone: "warn",
+    icon: "alert",
+    says: "More than 80 % of the quota is used.",
+  },
+  room: { word: "room", label: "OK", tone: "ok", icon: "check", says: "Less than 80 % of the quota is used." },
+  open: { word: "open", label: "No limit", tone: "plain", icon: "dot", says: "There is no limit." },
 } as const satisfies Record<string, Word>;
 
 /** Part of a quota (0 to 1). From this part on, the console shows the quota as nearly used up. */

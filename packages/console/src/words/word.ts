@@ -5,8 +5,16 @@ import type { IconName } from "../ui/icon.tsx";
  */
 export type Tone = "ok" | "warn" | "bad" | "info" | "plain";
 
-/** How the page shows a word of the API: the word itself, a tone (colour), an icon, and a sentence that explains it (`says`). */
-export type Word = { word: string; tone: Tone; icon: IconName; says: string };
+/**
+ * How the page shows a word of the API: the word itself, a tone (colour), an icon, and a sentence that explains it (`says`). `label`: the
+ * text that the page shows in place of the word. If it is absent, the word itself is shown.
+ */
+export type Word = { word: string; label?: string; tone: Tone; icon: IconName; says: string };
+
+/** Returns the text that the page shows for a word of the API. */
+export function labelOf({ word, label }: Pick<Word, "word" | "label">): string {
+  return label ?? word;
+}
 
 /**
  * Returns how the page shows a word of the API that this console does not know. A newer service may send such a word. The page shows the

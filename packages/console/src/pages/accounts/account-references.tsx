@@ -32,16 +32,13 @@ export function AccountReferences({ projectId, account }: { projectId: string; a
         }),
       });
       setText(undefined);
-      announce("The references are set.");
+      announce("The references are saved.");
     },
   });
   const why = useApproverWhy(projectId);
   const isOver = account.state === "superseded" || account.state === "revoked";
   const actions = text === undefined && (
-    <Button
-      onPress={() => setText(account.references.join("\n"))}
-      why={isOver ? "The account is no longer used." : why}
-    >
+    <Button onPress={() => setText(account.references.join("\n"))} why={isOver ? "The account is deleted." : why}>
       Change
     </Button>
   );
@@ -56,14 +53,14 @@ export function AccountReferences({ projectId, account }: { projectId: string; a
             value={text}
             onChange={setText}
             mono
-            hint="The app's own keys of this account, by which its posts name it: a team's id, say, or a user's number."
+            hint="The ids by which the app names this account in its webhooks, such as a team id or a user number."
           />
           <FaultNotice error={set.error} />
           <Line>
             <Button kind="primary" type="submit" busy={set.isSending ? "Setting" : undefined}>
-              Set the references
+              Save the references
             </Button>
-            <Button onPress={() => setText(undefined)}>Leave them</Button>
+            <Button onPress={() => setText(undefined)}>Cancel</Button>
           </Line>
         </FormFrame>
       )}
@@ -72,7 +69,7 @@ export function AccountReferences({ projectId, account }: { projectId: string; a
 }
 
 function References({ references }: { references: readonly string[] }) {
-  if (references.length === 0) return <p>None: no event of the app is matched with this account.</p>;
+  if (references.length === 0) return <p>None. No event of the app is linked to this account.</p>;
   return (
     <ul>
       {references.map((reference) => (

@@ -69,13 +69,13 @@ export function Connecting({
 function Consent({ authorizeUrl }: { authorizeUrl: string }) {
   return (
     <>
-      <p>The app asks for consent in a tab of its own. This page goes on when it was given.</p>
+      <p>Agree in the app's tab. This page continues when you are done.</p>
       <div>
         <a href={authorizeUrl} target="_blank" rel="noreferrer" className={buttonClass("primary")}>
-          Open the app's consent
+          Open the app
         </a>
       </div>
-      <p>Or send the address to who is to consent. It is good once, for 10 minutes.</p>
+      <p>Or send this address to the account's owner. It works once, for 10 minutes.</p>
       <CodeBlock text={authorizeUrl} what="address" />
     </>
   );
@@ -103,7 +103,7 @@ export function ConnectDialog({
   const old = useQuery(ConnectionsService.method.getConnection, { id: like }, { enabled: like !== "" });
   const before = old.data?.account;
   const toolkitSlug = before?.toolkitSlug ?? search.connect ?? "";
-  const title = like === "" ? "Connect an account" : "Connect an account anew";
+  const title = like === "" ? "Connect an account" : "Reconnect an account";
   return (
     <Dialog
       open
@@ -164,11 +164,11 @@ function ToolkitField({
   const connectable = toolkits.filter((toolkit) => toolkit.connectable || toolkit.slug === value);
   return (
     <SelectField
-      label="Toolkit"
+      label="App"
       value={value}
       isRequired
       options={[
-        { value: "", words: "choose one" },
+        { value: "", words: "choose" },
         ...connectable.map(({ slug, name }) => ({ value: slug, words: `${name} (${slug})` })),
       ]}
       onChange={(slug) => onChange(slug || undefined)}

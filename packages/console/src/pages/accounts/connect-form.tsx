@@ -54,7 +54,12 @@ export function ConnectForm({
   if (found.error !== null) return <FaultNotice error={found.error} onRetry={() => void found.refetch()} />;
   if (spec === undefined) return <Skeleton rows={3} />;
   if (spec.authSchemes.length === 0) {
-    return <Notice tone="info" title="No account of it can be made: the project itself holds its credential." />;
+    return (
+      <Notice
+        tone="info"
+        title="This app has one credential for the whole project, so users do not connect accounts."
+      />
+    );
   }
   return <SpecForm projectId={projectId} spec={spec} initial={initial} onBegun={onBegun} />;
 }
@@ -79,16 +84,18 @@ function SpecForm({
   const decides = spec.accountVariables.some(({ decidesOrigin }) => decidesOrigin);
   const scheme = schemeOf(input, spec);
   const why =
-    decides && approverWhy !== undefined ? `A value decides which address is dialled. ${approverWhy}` : undefined;
+    decides && approverWhy !== undefined
+      ? `A value here decides the server that svc connects to. ${approverWhy}`
+      : undefined;
   const { toolkitSlug } = spec;
   if (link !== undefined) return <LinkMade link={link} />;
   return (
     <FormFrame onSubmit={() => connect.send(connectRequest(input, spec))}>
       <TextField
-        label="Entity"
+        label="User"
         value={input.entityId}
         onChange={(entityId) => change({ entityId })}
-        hint="The user or customer who owns the account, by your own id, such as ada."
+        hint="Your own id of the user or customer who owns the account, such as ada."
         isRequired
         autoComplete="off"
       />
@@ -114,14 +121,14 @@ function SpecForm({
       <FaultNotice error={connect.error ?? linking.error} />
       <Line>
         <Button kind="primary" icon="plug" type="submit" why={why} busy={connect.isSending ? "Connecting" : undefined}>
-          {scheme === "oauth2" ? "Go on to the app" : "Connect"}
+          {scheme === "oauth2" ? "Continue" : "Connect"}
         </Button>
         <Button
           why={why}
           onPress={() => linking.send({ toolkitSlug, entityId: input.entityId, scheme })}
-          busy={linking.isSending ? "Making it" : undefined}
+          busy={linking.isSending ? "Creating" : undefined}
         >
-          Let them connect by a link
+          Create a link for the owner
         </Button>
       </Line>
     </FormFrame>
@@ -132,8 +139,8 @@ function SpecForm({
 function LinkMade({ link: { url, expiresAt } }: { link: CreateConnectLinkResponse }) {
   return (
     <>
-      <Notice tone="ok" title="Send this link to who is to connect">
-        What they fill in goes to the vault, past you. It ends once the account is connected, and{" "}
+      <Notice tone="ok" title="Send this link to the account's owner">
+        The owner's entries are stored encrypted, and you do not see them. The link works once, until{" "}
         <Time at={expiresAt} />. It is not shown again.
       </Notice>
       <CodeBlock text={url} what="link" />
@@ -188,7 +195,7 @@ function CredentialFields({
   if (scheme !== "oauth2") return <p>No credential is needed.</p>;
   return (
     <p>
-      The app asks whether it may be used
+      The app asks for consent
       {(spec?.defaultScopes.length ?? 0) > 0 && <>, for {spec?.defaultScopes.map(scopeWords).join(", ")}</>}.
     </p>
   );

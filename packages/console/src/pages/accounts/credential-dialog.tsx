@@ -36,18 +36,15 @@ export function CredentialDialog({
   const slug = search.connect ?? "";
   return (
     <Dialog open onClose={onClose} title="Credential of the project" hideOnInteractOutside={false}>
-      <p>Some apps are called as the project itself, by a client id and a secret, and not for an entity.</p>
+      <p>Some apps are called for the whole project, with a client id and a secret, and not for a user.</p>
       {toolkits.length === 0 ? (
-        <p>No toolkit here is called so.</p>
+        <p>No app here needs that.</p>
       ) : (
         <SelectField
-          label="Toolkit"
+          label="App"
           value={slug}
           isRequired
-          options={[
-            { value: "", words: "choose one" },
-            ...toolkits.map((kit) => ({ value: kit.slug, words: kit.name })),
-          ]}
+          options={[{ value: "", words: "choose" }, ...toolkits.map((kit) => ({ value: kit.slug, words: kit.name }))]}
           onChange={(connect) => onChange({ connect: connect || undefined })}
         />
       )}
@@ -72,7 +69,7 @@ function CredentialForm({
   const { data } = useQuery(CatalogService.method.getToolkitConnectSpec, { slug: toolkitSlug, projectId });
   const set = useWrite(ConnectionsService.method.setProjectCredential, {
     onSuccess: () => {
-      announce(`The project's credential of ${toolkitSlug} is set.`);
+      announce(`The project's credential for ${toolkitSlug} is saved.`);
       onClose();
     },
   });
@@ -107,7 +104,7 @@ function CredentialForm({
           why={useApproverWhy(projectId)}
           busy={set.isSending ? "Setting" : undefined}
         >
-          Set the credential
+          Save the credential
         </Button>
       </div>
     </FormFrame>

@@ -93,22 +93,22 @@ function AccountFacts({ projectId, account }: { projectId: string; account: Conn
   const { id, toolkitSlug, entityId, scheme, accountVariables, expiresAt, createdAt, updatedAt, sandbox } = account;
   const facts: readonly (readonly [string, ReactNode])[] = [
     [
-      "Toolkit",
+      "App",
       <Link key="toolkit" to="/p/$projectId/toolkits/$toolkitSlug" params={{ projectId, toolkitSlug }}>
         {toolkitSlug}
       </Link>,
     ],
-    ["Entity", entityId === "" ? "none: it is the project's own" : entityId],
+    ["User", entityId === "" ? "none: it is the project's own" : entityId],
     ["By", schemeWords(scheme)],
-    ["Runs out", <Time key="expires" at={expiresAt} />],
-    ["Used", sandbox ? "in the sandbox alone" : "at the real app alone"],
+    ["Expires", <Time key="expires" at={expiresAt} />],
+    ["Used", sandbox ? "Sandbox only" : "Real app only"],
     ...Object.entries(accountVariables).map(([name, value]) => [name, value] as const),
     ["Connected", <Time key="created" at={createdAt} />],
     ["Changed", <Time key="updated" at={updatedAt} />],
     [
       "Calls",
       <Link key="calls" to="/p/$projectId/calls" params={{ projectId }} search={{ account: id }}>
-        its calls in the ledger
+        View its calls
       </Link>,
     ],
     ["Id", <Copyable key="id" text={id} what="id" />],
@@ -129,9 +129,9 @@ function AccountScopes({ projectId, account }: { projectId: string; account: Con
     <Section title="Scopes">
       <FaultNotice error={list.error} onRetry={() => void list.refetch()} />
       {list.isPending && <Skeleton rows={3} />}
-      {list.isSuccess && needed.length === 0 && <p>No tool of {toolkitSlug} needs a scope in particular.</p>}
+      {list.isSuccess && needed.length === 0 && <p>No tool of {toolkitSlug} needs a special permission.</p>}
       {list.isSuccess && needed.length > 0 && grantedScopes.length === 0 && (
-        <p>The app named no scopes: whether it lets a tool do its work shows when it is called.</p>
+        <p>The app did not list its permissions. A call shows if the account may use a tool.</p>
       )}
       {grantedScopes.length > 0 && (
         <Stack tight>
@@ -184,16 +184,14 @@ function DeleteButton({ account }: { account: ConnectedAccount }) {
         title={`Delete ${account.toolkitSlug} of ${account.entityId || "the project"}?`}
         actions={
           <>
-            <Button onPress={() => setAsked(false)}>Keep it</Button>
+            <Button onPress={() => setAsked(false)}>Cancel</Button>
             <Button kind="danger" onPress={act} busy={isSending ? "Deleting" : undefined}>
               Delete the account
             </Button>
           </>
         }
       >
-        <p>
-          Its credentials are erased and its references given back. Calls and jobs that use it are refused from then on.
-        </p>
+        <p>Its credentials are erased. Calls and jobs that use the account then fail.</p>
         <FaultNotice error={ofEntity.error ?? ofProject.error} />
       </Dialog>
     </>

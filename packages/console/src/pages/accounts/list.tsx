@@ -25,18 +25,18 @@ const accounts = listPage({
   everyMs: 10_000,
   actions: AccountActions,
   filters: {
-    entity: { typed: "Entity", short: true },
-    toolkit: { choice: "Toolkit", options: useToolkitOptions },
-    state: { choice: "State", options: anyOf(accountStates) },
+    entity: { typed: "User", short: true },
+    toolkit: { choice: "App", options: useToolkitOptions },
+    state: { choice: "State", options: anyOf(accountStates.map(accountWord)) },
   },
   columns: ({ projectId }) => [
     {
       id: "toolkit",
-      title: "Toolkit",
+      title: "App",
       width: "minmax(112px, 1fr)",
       cell: ({ toolkitSlug }) => <span>{toolkitSlug}</span>,
     },
-    { id: "entity", title: "Entity", width: "minmax(96px, 1fr)", cell: (account) => <span>{whose(account)}</span> },
+    { id: "entity", title: "User", width: "minmax(96px, 1fr)", cell: (account) => <span>{whose(account)}</span> },
     { id: "state", title: "State", width: "120px", cell: ({ state }) => <State word={accountWord(state)} /> },
     { id: "scheme", title: "By", width: "minmax(144px, 1fr)", cell: ({ scheme }) => schemeWords(scheme) },
     {
@@ -45,7 +45,7 @@ const accounts = listPage({
       width: "minmax(120px, 1fr)",
       cell: (account) => <CredentialState account={account} />,
     },
-    { id: "expires", title: "Runs out", width: "104px", cell: ({ expiresAt }) => <Time at={expiresAt} /> },
+    { id: "expires", title: "Expires", width: "104px", cell: ({ expiresAt }) => <Time at={expiresAt} /> },
     {
       id: "error",
       title: "Last error",
@@ -126,10 +126,7 @@ function whose({ entityId, scheme }: ConnectedAccount): string {
 function NoAccounts() {
   return (
     <Empty icon="plug" title="No accounts yet">
-      <p>
-        An account holds the credential with which tools are called for one of your users, the entity. Connect one here,
-        or from the command line:
-      </p>
+      <p>An account lets svc call an app for one of your users. Connect one here, or from the command line:</p>
       <CodeBlock text="npx svc connect messaging_bot --entity ada" />
     </Empty>
   );

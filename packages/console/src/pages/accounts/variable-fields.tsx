@@ -17,7 +17,7 @@ export function VariableFields({
       label={name}
       value={values[name] ?? ""}
       onChange={(value) => onChange({ ...values, [name]: value })}
-      hint={decidesOrigin ? `${description} It decides which address is dialled.` : description}
+      hint={decidesOrigin ? `${description} It decides the server that svc connects to.` : description}
       placeholder={example}
       isRequired
       autoComplete="off"

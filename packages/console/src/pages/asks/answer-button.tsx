@@ -62,7 +62,7 @@ export function AnswerButton({
             </>
           }
         >
-          <p>The plan sends them without asking again. What a destructive call does cannot be taken back.</p>
+          <p>The program sends them without another question. Deletes can't be undone.</p>
         </Dialog>
       )}
     </div>

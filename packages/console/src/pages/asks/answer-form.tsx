@@ -41,7 +41,7 @@ export function AnswerForm({ ask, job, projectId }: { ask: Ask; job: Job | undef
   // The question is read again after a success and after a failure. If another person answered first, the page then shows who did.
   const answer = useWrite(JobsService.method.answerAsk, {
     onSettled: refresh,
-    onSuccess: () => announce("The answer was taken."),
+    onSuccess: () => announce("Your answer is saved."),
   });
   if (seat === undefined) return null;
   const verdict = mayAnswer(ask, job, seat, contact ?? { principalId, approver: false });
@@ -159,7 +159,7 @@ function Field({
   fault: string | undefined;
   onChange: (value: string) => void;
 }) {
-  const hint = [says, isRequired ? "" : "Left empty it stays as it is."].filter(Boolean).join(" ");
+  const hint = [says, isRequired ? "" : "Leave empty to keep the current value."].filter(Boolean).join(" ");
   if (kind === "choice" || kind === "boolean") {
     const values = kind === "boolean" ? ["true", "false"] : choices;
     const options = [{ value: "", words: "as it is" }, ...values.map((one) => ({ value: one, words: one }))];

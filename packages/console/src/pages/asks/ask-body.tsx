@@ -74,7 +74,10 @@ export function AskBody({
 function Settled({ ask: { jobId, decision, state, approvalId }, projectId }: { ask: Ask; projectId: string }) {
   if (decision === undefined) {
     return (
-      <Notice tone="plain" title={state === AskState.WITHDRAWN ? "Withdrawn: the job ended otherwise" : "Settled"} />
+      <Notice
+        tone="plain"
+        title={state === AskState.WITHDRAWN ? "Withdrawn: the job ended before an answer" : "Answered"}
+      />
     );
   }
   const { note, overridesJson, keyId, linkId, surface, at } = decision;

@@ -15,7 +15,7 @@ export default function AskByIdPage() {
     return <Navigate to="/p/$projectId/asks/$jobId/$askId" params={{ projectId, jobId: ask.jobId, askId }} replace />;
   }
   return (
-    <Page title="Ask" tab={`Ask ${askId}`}>
+    <Page title="Question" tab={`Ask ${askId}`}>
       <FaultNotice error={asked.error} onRetry={() => void asked.refetch()} />
       {asked.isPending && <Skeleton />}
     </Page>

@@ -50,10 +50,10 @@ export default function AskPage() {
     ? splitQuestion(ask?.question ?? "")
     : [call?.asks ?? ask?.question, call?.asker ?? ""];
   const isOwn = confirms && job !== undefined && planKeyOf(job) === seat?.keyId;
-  const whyOwn = isOwn ? "This seat's key made what is to be confirmed." : undefined;
+  const whyOwn = isOwn ? "Your key created this call, so another key has to confirm it." : undefined;
   return (
     <Page
-      title={heading ?? "Ask"}
+      title={heading ?? "Question"}
       tab={`Ask ${askId}`}
       state={ask !== undefined && <State word={askStateWord(ask.state)} />}
       back={
@@ -75,12 +75,12 @@ export default function AskPage() {
             )}
             {isPlan && job !== undefined && (
               <>
-                <Section title="The plan, literally" boxed>
+                <Section title="Exactly what will run" boxed>
                   <Plan programJson={job.programJson} />
                 </Section>
                 <FiguresSection job={job} simulation={found.data?.simulation} />
                 {job.estimate !== undefined && job.estimate.notCompensable.length > 0 && (
-                  <p>Nothing undoes what these steps write: {job.estimate.notCompensable.join(", ")}.</p>
+                  <p>Can't be undone: {job.estimate.notCompensable.join(", ")}.</p>
                 )}
               </>
             )}
@@ -89,16 +89,16 @@ export default function AskPage() {
             </Section>
           </Stack>
           <Stack>
-            <Section title="Ask">
+            <Section title="Question">
               <Facts
                 facts={[
                   ["Id", <Copyable key="id" text={ask.requestId} what="id" />],
-                  ["Point", ask.pointId],
+                  ["Decision", ask.pointId],
                   [
                     "Step",
                     ask.stepId !== "" ? ask.stepId : call === undefined ? "none: the plan as a whole" : undefined,
                   ],
-                  ["Raised", <Time key="at" at={ask.askedAt} />],
+                  ["Asked", <Time key="at" at={ask.askedAt} />],
                   ["Reached by", ask.toolSlug || undefined],
                   ["Published", ask.delivery || undefined],
                   [
@@ -148,8 +148,8 @@ function AnswerLink({
   const make = useWrite(JobsService.method.createAnswerLink);
   const made = make.answer;
   return (
-    <Section title="For somebody without a key">
-      <p>A link to this question alone. Whoever holds it may answer, and this seat's key vouches for that.</p>
+    <Section title="For someone without a key">
+      <p>A link to this question only. Everyone who has the link can answer, with the permission of your key.</p>
       <Line>
         <Choice
           label="For"

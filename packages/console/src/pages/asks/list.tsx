@@ -12,7 +12,7 @@ import { asksSearch } from "./filters.ts";
 import { lastAnsweredAs, useContacts } from "./use-ask.ts";
 
 const asks = listPage({
-  title: "Asks",
+  title: "Approvals",
   method: JobsService.method.listAsks,
   rows: "asks",
   params: asksSearch,
@@ -29,7 +29,7 @@ const asks = listPage({
             Waiting
           </ToggleButton>
           <ToggleButton on={isSettled} onPress={() => change({ show: "settled" })}>
-            Settled
+            Answered
           </ToggleButton>
           {me !== undefined && (
             <ToggleButton on={search.of === me} onPress={() => change({ of: search.of === me ? undefined : me })}>
@@ -39,14 +39,14 @@ const asks = listPage({
         </>
       );
     },
-    of: { choice: "Held by", options: useHolders },
+    of: { choice: "Waiting for", options: useHolders },
   },
   columns: [
     { id: "asked", title: "Asked", width: "136px", cell: ({ askedAt }) => <Time at={askedAt} /> },
     { id: "state", title: "State", width: "128px", cell: ({ state }) => <State word={askStateWord(state)} /> },
     { id: "question", title: "Question", width: "minmax(200px, 3fr)", cell: ({ question }) => question },
-    { id: "held", title: "Held by", width: "minmax(80px, 1fr)", cell: (ask) => <Held ask={ask} /> },
-    { id: "next", title: "Passes on", width: "104px", cell: ({ deadlineAt }) => <Time at={deadlineAt} none="" /> },
+    { id: "held", title: "Waiting for", width: "minmax(80px, 1fr)", cell: (ask) => <Held ask={ask} /> },
+    { id: "next", title: "Escalates", width: "104px", cell: ({ deadlineAt }) => <Time at={deadlineAt} none="" /> },
     "id",
   ],
   card: (ask) => (
@@ -88,8 +88,8 @@ function Held({ ask: { decision, principalId, approvalId } }: { ask: Ask }) {
 
 function NoAsks({ search: { show } }: ListPart<Ask, { show?: "settled" | undefined }>) {
   return (
-    <Empty icon="ask" title={show === "settled" ? "Nothing was settled yet" : "Nobody is asked anything"}>
-      <p>A job asks where its program declares a point, and before it destroys. What it asks appears here.</p>
+    <Empty icon="ask" title={show === "settled" ? "Nothing was answered yet" : "No questions are waiting"}>
+      <p>Jobs ask before they delete data, and where the program says so. Their questions appear here.</p>
     </Empty>
   );
 }

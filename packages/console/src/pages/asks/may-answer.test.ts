@@ -10,15 +10,15 @@ const question = { approvalId: "", pointId: "tooMany", stepId: "gate" };
 test("any seat answers a question that is no approval", () => {
   expect(mayAnswer(question, undefined, { ...seat, role: "member" }, head)).toEqual({
     ok: true,
-    says: "You answer as head; the key “ops” vouches.",
+    says: "Answering as head, using “ops”.",
   });
 });
 
 test("an approval is decided by the approver's key whose plan it is, for a contact that is an approver", () => {
   expect(mayAnswer(approval, job, seat, head).ok).toBe(true);
-  expect(mayAnswer(approval, job, { ...seat, role: "member" }, head).says).toContain("a member's");
+  expect(mayAnswer(approval, job, { ...seat, role: "member" }, head).says).toContain("role member");
   expect(mayAnswer(approval, job, { ...seat, keyId: "key_2" }, head).says).toContain("key_1");
-  expect(mayAnswer(approval, job, seat, { ...head, approver: false }).says).toContain("head is not marked approver");
+  expect(mayAnswer(approval, job, seat, { ...head, approver: false }).says).toContain("head is not an approver");
   expect(mayAnswer(approval, undefined, seat, head).ok).toBe(false);
 });
 

@@ -22,25 +22,25 @@ export function mayAnswer(
   contact: Pick<Contact, "principalId" | "approver"> | undefined,
 ): AnswerVerdict {
   const as = contact?.principalId ?? "a contact";
-  const vouches = `You answer as ${as}; the key “${seat.keyName || seat.keyId}” vouches.`;
+  const vouches = `Answering as ${as}, using “${seat.keyName || seat.keyId}”.`;
   const isOwnCall = isConfirmation(ask) && job !== undefined && planKeyOf(job) === seat.keyId;
   if (isOwnCall) {
-    return { ok: false, says: "This seat's key made what is to be confirmed, so it is for another key to answer." };
+    return { ok: false, says: "Your key created this call, so another key has to confirm it." };
   }
   if (ask.approvalId === "") return { ok: true, says: vouches };
   if (seat.role !== "approver") {
-    return { ok: false, says: "Only an approver's key decides an approval. This seat's key is a member's." };
+    return { ok: false, says: "Approvals need a key with the role approver. Your key has the role member." };
   }
-  if (job === undefined) return { ok: false, says: "Whether this seat may decide is being looked up." };
+  if (job === undefined) return { ok: false, says: "Checking if you can approve this…" };
   const planKey = planKeyOf(job);
   if (planKey !== seat.keyId) {
     return {
       ok: false,
-      says: `Only the key that submitted the plan decides it. That was ${planKey}; this seat's key is “${seat.keyName || seat.keyId}”.`,
+      says: `Only the key that submitted the program can approve it: ${planKey}. You are using “${seat.keyName || seat.keyId}”.`,
     };
   }
   if (contact?.approver !== true) {
-    return { ok: false, says: `${as} is not marked approver. Answer as a contact that is.` };
+    return { ok: false, says: `${as} is not an approver. Choose a person who is.` };
   }
-  return { ok: true, says: `This seat submitted the plan and is an approver's. ${vouches}` };
+  return { ok: true, says: `You can approve this: your key submitted it and has the approver role. ${vouches}` };
 }

@@ -28,7 +28,7 @@ test("an answer has what was typed, each as its kind, and numbers keep their dig
 
 test("what cannot be read is faulted at its field", () => {
   expect(overrideFaults(fields, { minValue: "4x", ids: "[" })).toEqual({
-    minValue: "4x is no number.",
+    minValue: "4x is not a number.",
     ids: "This is not JSON.",
   });
   expect(overrideFaults(fields, {})).toEqual({ minValue: "Give a value." });

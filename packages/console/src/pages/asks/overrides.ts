@@ -49,7 +49,7 @@ export function overrideFaults(
     fields.flatMap(({ name, kind, isRequired }) => {
       const text = (typed[name] ?? "").trim();
       if (text === "") return isRequired ? [[name, "Give a value."]] : [];
-      if (kind === "number" && typeof parse(text) !== "number") return [[name, `${text} is no number.`]];
+      if (kind === "number" && typeof parse(text) !== "number") return [[name, `${text} is not a number.`]];
       return kind === "json" && parse(text) === undefined ? [[name, "This is not JSON."]] : [];
     }),
   );

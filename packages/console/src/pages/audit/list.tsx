@@ -20,7 +20,7 @@ const audit = listPage({
     project: { choice: "Project", options: useProjects },
     who: {
       typed: "Who",
-      placeholder: "admin, or the id of a key or a job",
+      placeholder: "admin, or the id of a key or job",
       suggestion: ({ actor }) => actor,
     },
     action: {
@@ -47,11 +47,11 @@ const audit = listPage({
   rowId: ({ id }) => id,
   open: ({ projectId }) => (projectId === "" ? undefined : { to: "/admin/projects/$id", params: { id: projectId } }),
   empty: () => (
-    <Empty icon="check" title="Nothing was done yet">
-      <p>Calls that change what someone may do, answers, and destructive calls of tools are listed here.</p>
+    <Empty icon="check" title="No entries yet">
+      <p>Changes of permissions, answers and calls that delete data are listed here.</p>
     </Empty>
   ),
-  noMatch: "No deed matches",
+  noMatch: "No entry matches",
 });
 
 /** Draws the audit log: the actions in the project and who did them, newest first. */

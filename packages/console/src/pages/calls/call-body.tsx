@@ -41,11 +41,11 @@ export function CallBody({ projectId, call }: { projectId: string; call: ToolCal
         {jobId === "" ? (
           <JsonView text={argumentsJson} label="arguments" />
         ) : (
-          <p>The rows of a job stay inside it, and so do the arguments made of them.</p>
+          <p>Hidden: data inside jobs isn't stored in the log.</p>
         )}
       </Section>
       <Section title="Result">
-        {truncated && <Notice tone="info" title="The first 64 KiB: the ledger keeps no more." />}
+        {truncated && <Notice tone="info" title="Only the first 64 KiB are stored." />}
         {resultJson === "" ? <p>{noResult(call)}</p> : <JsonView text={resultJson} label="result" />}
       </Section>
     </Stack>
@@ -53,8 +53,8 @@ export function CallBody({ projectId, call }: { projectId: string; call: ToolCal
 }
 
 function noResult({ jobId, outcome }: ToolCall): string {
-  if (outcome === "running") return "It is under way.";
-  return jobId === "" ? "There is none." : "That of a job's call stays in the job.";
+  if (outcome === "running") return "No answer yet.";
+  return jobId === "" ? "None." : "Hidden: data inside jobs isn't stored in the log.";
 }
 
 /**
@@ -70,13 +70,13 @@ function CallFacts({ projectId, call }: { projectId: string; call: ToolCall }) {
         {call.providerStatus !== 0 && <span>the app answered {call.providerStatus}</span>}
       </Line>,
     ],
-    ["Made", <Time key="made" at={call.createdAt} />],
+    ["Time", <Time key="made" at={call.createdAt} />],
     ["Took", tookWords(call)],
-    ["Where", call.sandbox ? "in the sandbox" : "at the real app"],
+    ["Where", call.sandbox ? "Sandbox" : "Real app"],
     ["Tool", toolOf({ projectId, toolSlug })],
-    ["Class", <State key="class" word={classWord(accessClass)} />],
-    ["Entity", entityId === "" ? "none: the call named the account" : entityId],
-    ["Account", connectedAccountId === "" ? "none was found" : accountOf(projectId, connectedAccountId)],
+    ["Effect", <State key="class" word={classWord(accessClass)} />],
+    ["User", entityId === "" ? "none: the call named the account" : entityId],
+    ["Account", connectedAccountId === "" ? "none found" : accountOf(projectId, connectedAccountId)],
     ["Job", call.jobId === "" ? undefined : jobOf(projectId, call)],
     ["Key", <KeyName key="key" id={keyId} />],
     ["Idempotency key", idempotencyKey === "" ? undefined : <Copyable key="idem" text={idempotencyKey} what="key" />],
@@ -86,8 +86,8 @@ function CallFacts({ projectId, call }: { projectId: string; call: ToolCall }) {
 }
 
 function tookWords({ outcome, durationMs, providerMs }: ToolCall): string {
-  if (outcome === "running") return "under way";
-  return `${durationWords(durationMs)}, of which the app ${durationWords(providerMs)}`;
+  if (outcome === "running") return "in progress";
+  return `${durationWords(durationMs)}, the app needed ${durationWords(providerMs)}`;
 }
 
 function toolOf({ projectId, toolSlug }: { projectId: string; toolSlug: string }) {

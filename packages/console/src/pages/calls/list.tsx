@@ -25,9 +25,9 @@ const calls = listPage({
   isLive: ({ live }) => live !== "off",
   filters: {
     tool: { typed: "Tool", placeholder: "Tool, such as calendar.list_events" },
-    entity: { typed: "Entity", short: true },
-    outcome: { choice: "Outcome", options: anyOf(callOutcomes) },
-    range: { span: "Made" },
+    entity: { typed: "User", short: true },
+    outcome: { choice: "Outcome", options: anyOf(callOutcomes.map(outcomeWord)) },
+    range: { span: "Time" },
     job: ({ search, change }) => <Only what="job" id={search.job} onClear={() => change({ job: undefined })} />,
     account: ({ search, change }) => (
       <Only what="account" id={search.account} onClear={() => change({ account: undefined })} />
@@ -35,10 +35,10 @@ const calls = listPage({
     live: { switch: "Live", off: "off" },
   },
   columns: [
-    { id: "made", title: "Made", width: "136px", cell: ({ createdAt }) => <Time at={createdAt} /> },
+    { id: "made", title: "Time", width: "136px", cell: ({ createdAt }) => <Time at={createdAt} /> },
     { id: "tool", title: "Tool", width: "minmax(160px, 2fr)", cell: ({ toolSlug }) => <span>{toolSlug}</span> },
     { id: "outcome", title: "Outcome", width: "160px", cell: ({ outcome }) => <State word={outcomeWord(outcome)} /> },
-    { id: "entity", title: "Entity", width: "minmax(72px, 1fr)", cell: ({ entityId }) => <span>{entityId}</span> },
+    { id: "entity", title: "User", width: "minmax(72px, 1fr)", cell: ({ entityId }) => <span>{entityId}</span> },
     { id: "took", title: "Took", width: "80px", cell: (call) => tookWords(call) },
     { id: "by", title: "By", width: "64px", cell: ({ jobId }) => (jobId === "" ? "caller" : "job") },
     "id",
@@ -84,7 +84,7 @@ function NoCalls({ projectId }: { projectId: string }) {
   return (
     <Empty icon="calls" title="No calls yet">
       <p>
-        Every call of a tool is recorded here.{" "}
+        Every tool call is listed here.{" "}
         <Link to="/p/$projectId/tools" params={{ projectId }}>
           Try a tool
         </Link>

@@ -31,13 +31,13 @@ export function AskEndpoints({ why }: { why: string | undefined }) {
   const secret = create.answer?.signingSecret;
   return (
     <Stack>
-      <Section title="New ask endpoint" boxed>
+      <Section title="New question endpoint" boxed>
         <TextField
           label="URL"
           type="url"
           value={endpointUrl}
           onChange={setEndpointUrl}
-          hint="svc posts each question here, signed, and again if it asks the next contact. The URL must use https, except on the own machine."
+          hint="svc posts each question to this URL, signed, and again for the next person. The URL must use https, except on this machine."
         />
         <Line>
           <Button
@@ -59,10 +59,8 @@ export function AskEndpoints({ why }: { why: string | undefined }) {
       <ListStates
         list={list}
         empty={
-          <Empty icon="send" title="No ask endpoints yet">
-            <p>
-              An ask endpoint is an address of yours that hears of every question, also where no contact is reached.
-            </p>
+          <Empty icon="send" title="No question endpoints yet">
+            <p>A question endpoint is an address of your server. svc posts every question to it.</p>
           </Empty>
         }
       >
@@ -75,8 +73,8 @@ export function AskEndpoints({ why }: { why: string | undefined }) {
               actions={
                 <ConfirmButton
                   words="Delete"
-                  title={`Delete the ask endpoint ${url}?`}
-                  says="It hears of no further question, and what waits to be posted there ends as a dead letter. The questions stay answerable."
+                  title={`Delete the question endpoint ${url}?`}
+                  says="svc posts no further question to it, and waiting posts fail. The questions can still be answered."
                   confirm="Delete the endpoint"
                   busy="Deleting"
                   act={() => remove.sendAsync({ id })}

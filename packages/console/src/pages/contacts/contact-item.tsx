@@ -17,7 +17,7 @@ import { prettyJson } from "../../words/pretty-json.ts";
 import type { Word } from "../../words/word.ts";
 import { sampleArguments } from "./sample-question.ts";
 
-const approver: Word = { word: "approver", tone: "info", icon: "lock", says: "The contact may answer approvals." };
+const approver: Word = { word: "approver", tone: "info", icon: "lock", says: "This person can answer approvals." };
 
 /** Draws one contact: its contact channels, and the buttons that change it. */
 export function ContactItem({
@@ -39,7 +39,7 @@ export function ContactItem({
           <b>{principalId}</b>
           <span>{name}</span>
           {contact.approver && <State word={approver} />}
-          <span>{reach === undefined ? "not told of questions" : `told by ${reach.toolSlug}`}</span>
+          <span>{reach === undefined ? "gets no messages" : `gets messages by ${reach.toolSlug}`}</span>
         </>
       }
     >
@@ -49,7 +49,7 @@ export function ContactItem({
             [
               "Reached by",
               reach === undefined
-                ? "no tool: ask endpoints and the inbox remain"
+                ? "no tool: only question endpoints and this console"
                 : `${reach.toolSlug} as ${reach.entityId}`,
             ],
             ["With", reach === undefined ? undefined : <code key="args">{prettyJson(reach.argsJson)}</code>],
@@ -64,9 +64,9 @@ export function ContactItem({
           <ConfirmButton
             words="Delete"
             why={why}
-            title={`Delete the contact ${principalId}?`}
-            says="A question that goes on to it is addressed to its id, which nothing reaches any more."
-            confirm="Delete the contact"
+            title={`Delete the person ${principalId}?`}
+            says="Questions to this person then reach no one."
+            confirm="Delete the person"
             busy="Deleting"
             act={onDelete}
           />

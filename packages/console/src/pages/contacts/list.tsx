@@ -22,16 +22,17 @@ export default function ContactsPage() {
   const { tab } = route.useSearch();
   const navigate = route.useNavigate();
   const seat = seatFor(useSession(), projectId);
-  const why = seat?.role === "approver" ? undefined : "Only an approver's key may do that; this seat's is a member's";
+  const why =
+    seat?.role === "approver" ? undefined : "This needs a key with the role approver. Your key has the role member.";
   return (
-    <Page title="Contacts">
+    <Page title="People">
       <Tabs
-        label="Contacts"
+        label="People"
         selected={tab ?? "contacts"}
         onSelect={(id) => void navigate({ search: { tab: id === "endpoints" ? id : undefined }, replace: true })}
         tabs={[
-          { id: "contacts", words: "Contacts", panel: <Contacts why={why} /> },
-          { id: "endpoints", words: "Ask endpoints", panel: <AskEndpoints why={why} /> },
+          { id: "contacts", words: "People", panel: <Contacts why={why} /> },
+          { id: "endpoints", words: "Question endpoints", panel: <AskEndpoints why={why} /> },
         ]}
       />
     </Page>
@@ -47,14 +48,14 @@ function Contacts({ why }: { why: string | undefined }) {
     <Stack>
       <Line>
         <Button icon="plus" why={why} onPress={() => setEdited("new")}>
-          New contact
+          New person
         </Button>
       </Line>
       <ListStates
         list={list}
         empty={
-          <Empty icon="contact" title="No contacts yet">
-            <p>A contact is somebody whom jobs may ask, and how they are reached. A program names them by their id.</p>
+          <Empty icon="contact" title="No people yet">
+            <p>Jobs can ask people. Add a person and how svc reaches them. Programs name a person by the id.</p>
           </Empty>
         }
       >
@@ -101,13 +102,13 @@ function ContactDialog({
   return (
     <WriteDialog
       method={ContactsService.method.putContact}
-      title={contact === undefined ? "New contact" : `Change ${principalId}`}
+      title={contact === undefined ? "New person" : `Change ${principalId}`}
       fields={{
         principalId: { text: "Id", readOnly: contact !== undefined, hint: "Programs use this id, such as lead." },
         name: { text: "Name" },
-        approver: { check: "Approver", hint: "The contact may answer approvals." },
+        approver: { check: "Approver", hint: "This person can answer approvals." },
         toolSlug: { text: "Reached by tool", mono: true, hint: "The tool that sends questions. Empty for none." },
-        entityId: { text: "As entity", when: isReached },
+        entityId: { text: "As user", when: isReached },
         argsJson: {
           area: "Arguments",
           mono: true,
@@ -122,8 +123,8 @@ function ContactDialog({
       request={({ toolSlug, entityId, argsJson, ...rest }) => ({
         contact: { ...rest, ...(toolSlug !== "" && { reach: { toolSlug, entityId, argsJson } }) },
       })}
-      why={(values) => (values.principalId === "" ? "Give it an id first" : undefined)}
-      keep="Not now"
+      why={(values) => (values.principalId === "" ? "Enter an id first" : undefined)}
+      keep="Cancel"
       act="Save"
       busy="Saving"
       onClose={onClose}

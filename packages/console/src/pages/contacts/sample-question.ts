@@ -1,6 +1,6 @@
 /** Sample values for a test message to a contact (a person who answers questions). They replace the placeholders in the message's texts. */
 const sample: Record<string, string> = {
-  question: "This is a test: nobody has to answer.",
+  question: "This is a test. No answer is needed.",
   jobId: "job_00000000000000000000000000",
   requestId: "ask_00000000000000000000000000",
   link: "https://svc.example/console/",

@@ -22,7 +22,7 @@ export function Attempts({ deliveryId, isPending }: { deliveryId: string; isPend
   );
   if (list.isPending) return <Skeleton rows={2} />;
   if (list.data === undefined) return <FaultNotice error={list.error} onRetry={() => void list.refetch()} />;
-  if (list.data.attempts.length === 0) return <p className={styles["quiet"]}>No attempt was made yet.</p>;
+  if (list.data.attempts.length === 0) return <p className={styles["quiet"]}>not sent yet</p>;
   return (
     <ol className={styles["attempts"]}>
       {list.data.attempts.map((attempt) => (
@@ -53,7 +53,7 @@ function Attempt({
       <Facts
         facts={[
           ["Posted to", requestUrl],
-          ["Address", address === "" ? "none was chosen" : address],
+          ["Address", address === "" ? "none" : address],
           [
             "Answered",
             responseBody === "" ? undefined : (

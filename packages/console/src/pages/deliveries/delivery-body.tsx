@@ -35,8 +35,8 @@ export function DeliveryBody({ projectId, delivery }: { projectId: string; deliv
           ["Id", <Copyable key="id" text={id} what="id" />],
           ["Event", eventLink],
           ["To", endpointLink],
-          ["Queued", <Time key="queued" at={createdAt} />],
-          ["By", replayed ? "a replay" : "the arrival of its event"],
+          ["Created", <Time key="queued" at={createdAt} />],
+          ["Sent because", replayed ? "resent" : "new event"],
           [
             "Next attempt",
             next === undefined ? undefined : waits ? (
@@ -67,15 +67,15 @@ export function DeliveryBody({ projectId, delivery }: { projectId: string; deliv
       >
         {waits ? (
           <p>
-            Its endpoint fails, so one delivery at a time is sent to test it. When one succeeds, the others follow. Try
-            now sends this one as the next test.
+            This endpoint is failing, so svc sends one delivery at a time to test it. When one succeeds, the rest are
+            sent. Try now sends this delivery as the next test.
           </p>
         ) : (
           state === "pending" &&
           attempts > 0 && (
             <p>
-              It is sent again by itself at its next attempt, or at once with Try now. A replay would be a second
-              delivery: the endpoint would receive the event twice.
+              svc retries this delivery automatically, or at once with Try now. If you resend the event instead, the
+              endpoint receives it twice.
             </p>
           )
         )}

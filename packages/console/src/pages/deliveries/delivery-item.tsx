@@ -66,7 +66,11 @@ export function TryNow({ request }: { request: { deliveryId: string } | { subscr
   const send = useWrite(TriggersService.method.tryNow, {
     onSuccess: ({ count }) => {
       announce(
-        count === 0 ? "Nothing waits." : count === 1 ? "1 delivery is due now." : `${count} deliveries are due now.`,
+        count === 0
+          ? "Nothing is waiting."
+          : count === 1
+            ? "1 delivery is due now."
+            : `${count} deliveries are due now.`,
       );
       return queries.invalidateQueries();
     },

@@ -82,7 +82,7 @@ function useDeliveryColumns({ search }: ListPart<Delivery, DeliveriesSearch>): L
     },
   ];
   return [
-    { id: "created", title: "Queued", width: "136px", cell: ({ createdAt }) => <Time at={createdAt} /> },
+    { id: "created", title: "Created", width: "136px", cell: ({ createdAt }) => <Time at={createdAt} /> },
     { id: "state", title: "State", width: "120px", cell: (delivery) => <State word={deliveryWord(delivery)} /> },
     ...(subscriptionOf(search, subscriptions?.[0]?.id) === "" ? to : []),
     { id: "attempts", title: "Attempts", width: "72px", cell: ({ attempts }) => attempts },
@@ -128,8 +128,8 @@ function DeliveryPanel({
 
 function NoSubscription() {
   return (
-    <Empty icon="subscription" title="No subscription yet">
-      <p>A delivery is one event on its way to one subscription: subscribe an endpoint first.</p>
+    <Empty icon="subscription" title="No subscriptions yet">
+      <p>A delivery sends one event to one endpoint. Create a subscription first.</p>
     </Empty>
   );
 }
@@ -139,8 +139,8 @@ function NoDeliveries({ search }: ListPart<Delivery, DeliveriesSearch>) {
   return (
     <Empty icon="delivery" title="No deliveries yet">
       <p>
-        Nothing was delivered to {endpointOf(subscriptionOf(search, subscriptions?.[0]?.id))} yet. An event that matches
-        its subscription makes the first.
+        Nothing was sent to {endpointOf(subscriptionOf(search, subscriptions?.[0]?.id))} yet. The first event that
+        matches the subscription is sent there.
       </p>
     </Empty>
   );
@@ -170,7 +170,7 @@ function DeliveryFilters({ search, change }: ListPart<Delivery, DeliveriesSearch
         options={[anyOption, ...deliveryFilterOptions]}
         onChange={(value) => change({ state: deliveryFilters.find((state) => state === value) })}
       />
-      <SpanChoice label="Queued" span={search} onChange={change} />
+      <SpanChoice label="Created" span={search} onChange={change} />
       {(deliveriesSearch.isFiltered(search) || search.subscription !== undefined) && (
         <ClearFilters onPress={() => change({ ...deliveriesSearch.noFilters, subscription: undefined })} />
       )}

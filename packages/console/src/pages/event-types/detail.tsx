@@ -60,7 +60,7 @@ export default function EventTypePage() {
             {type.description !== "" && <p>{type.description}</p>}
             <Section title="Schema">
               {type.schemaJson === "" ? (
-                <p>None: the type accepts every JSON object.</p>
+                <p>None. The type accepts every JSON object.</p>
               ) : (
                 <JsonView text={type.schemaJson} label="schema" />
               )}

@@ -84,7 +84,7 @@ export function PublishDialog({
       title={`Publish ${type.name}`}
       fields={{
         payloadJson: { area: "Payload", mono: true, tall: true },
-        entityId: { text: "Entity", hint: "Your own id of the customer that the event is about. It may be empty." },
+        entityId: { text: "User", hint: "Your own id of the customer that the event is about. It may be empty." },
         key: { text: "Key", hint: "Your own id of the event. svc stores a second event with the same key only once." },
       }}
       start={{ payloadJson: prettyJson(type.sampleJson || "{}") }}
@@ -100,7 +100,7 @@ export function PublishDialog({
         void navigate({ to: "/p/$projectId/events/$eventId", params: { projectId, eventId } });
       }}
     >
-      <p>svc stores the event and delivers it to every subscription that matches.</p>
+      <p>svc stores the event and delivers it to all matching subscriptions.</p>
     </WriteDialog>
   );
 }

@@ -26,9 +26,7 @@ export function EventDeliveries({ eventId, projectId }: { eventId: string; proje
     <Section title="Deliveries" actions={<ReplayButton eventId={eventId} />}>
       <FaultNotice error={list.error} onRetry={() => void list.refetch()} />
       {list.isPending && <Skeleton rows={2} />}
-      {list.isSuccess && deliveries.length === 0 && (
-        <p>No subscription matched this event, so it was delivered to nobody.</p>
-      )}
+      {list.isSuccess && deliveries.length === 0 && <p>No subscription matched this event, so it was not delivered.</p>}
       {deliveries.length > 0 && (
         <ul>
           {deliveries.map((delivery) => (

@@ -11,8 +11,8 @@ export function EventFacts({ event: { id, toolkitSlug, entityId, occurredAt, rec
     <Facts
       facts={[
         ["Id", <Copyable key="id" text={id} what="id" />],
-        ["Toolkit", toolkitSlug === "" ? "none: a test event" : toolkitSlug],
-        ["Entity", entityId === "" ? "none: the payload names no connected account" : entityId],
+        ["App", toolkitSlug === "" ? "none: a test event" : toolkitSlug],
+        ["User", entityId === "" ? "none: the payload names no connected account" : entityId],
         ["Received", <Time key="received" at={receivedAt} />],
         ["Occurred", <Time key="occurred" at={occurredAt} />],
       ]}

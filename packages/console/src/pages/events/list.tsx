@@ -23,13 +23,13 @@ const events = listPage({
   params: eventsSearch,
   isLive: ({ live }) => live !== "off",
   filters: {
-    toolkit: { choice: "Toolkit", options: useToolkitOptions, also: { trigger: undefined } },
+    toolkit: { choice: "App", options: useToolkitOptions, also: { trigger: undefined } },
     trigger: ({ search: { toolkit, trigger }, change }) =>
       toolkit !== undefined && (
         <TriggerChoice toolkit={toolkit} trigger={trigger} onChange={(to) => change({ trigger: to })} />
       ),
-    entity: { typed: "Entity", short: true },
-    text: { typed: "Text of the payload", placeholder: "Exact text in the payload" },
+    entity: { typed: "User", short: true },
+    text: { typed: "Search payload", placeholder: "Exact text in the payload" },
     range: { span: "Received" },
     live: { switch: "Live", off: "off" },
   },
@@ -52,7 +52,7 @@ const events = listPage({
       },
       ...(isBeside
         ? []
-        : [{ id: "entity", title: "Entity", width: "minmax(72px, 1fr)", cell: ({ entityId }: Event) => entityId }]),
+        : [{ id: "entity", title: "User", width: "minmax(72px, 1fr)", cell: ({ entityId }: Event) => entityId }]),
       {
         id: "deliveries",
         title: "Deliveries",
@@ -95,11 +95,8 @@ function ReplayThese({ projectId, search }: { projectId: string; search: EventsS
   const beyond = beyondReplays(search);
   if (beyond !== "") {
     return (
-      <Button
-        icon="replay"
-        why={`A replay cannot be narrowed by ${beyond}: it would deliver more than this list shows.`}
-      >
-        Replay these
+      <Button icon="replay" why={`Resending can't filter by ${beyond}, so it would deliver more than this list shows.`}>
+        Resend these
       </Button>
     );
   }
@@ -111,7 +108,7 @@ function ReplayThese({ projectId, search }: { projectId: string; search: EventsS
       className={buttonClass()}
     >
       <Icon name="replay" />
-      Replay these
+      Resend these
     </Link>
   );
 }
@@ -120,7 +117,7 @@ function ReplayThese({ projectId, search }: { projectId: string; search: EventsS
 function DeliveryStates({ of }: { of: EventDeliveries | undefined }) {
   if (of === undefined) return null;
   const words = deliveryCountWords(of);
-  if (words.length === 0) return <span className={styles["quiet"]}>to nobody</span>;
+  if (words.length === 0) return <span className={styles["quiet"]}>not delivered</span>;
   return (
     <span className={styles["states"]}>
       {words.map((word) => (
@@ -133,9 +130,7 @@ function DeliveryStates({ of }: { of: EventDeliveries | undefined }) {
 function NoEvents() {
   return (
     <Empty icon="event" title="No events yet">
-      <p>
-        An event is what an app posted to its path under /webhooks/. Send a sample, signed as the app would sign it:
-      </p>
+      <p>An event is a webhook that an app sent. Send a sample, signed as the app signs it:</p>
       <CodeBlock text="npx svc trigger calendar" />
       <p>It appears here within two seconds.</p>
     </Empty>

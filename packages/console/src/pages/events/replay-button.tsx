@@ -13,12 +13,12 @@ import { FaultNotice } from "../../ui/notice/fault.tsx";
 export function ReplayButton({
   eventId,
   subscriptionId = "",
-  words = "Replay",
+  words = "Resend",
   onQueued,
 }: {
   eventId: string;
   subscriptionId?: string;
-  /** Label of the button. Default: `Replay`. */
+  /** Label of the button. Default: `Resend`. */
   words?: string;
   onQueued?: (deliveryId: string) => void;
 }) {
@@ -28,12 +28,12 @@ export function ReplayButton({
   const replay = useWrite(replayEvent, {
     onSuccess: ({ deliveries, warnings }) => {
       const twice =
-        warnings.length === 0 ? "" : " An earlier delivery is still pending: the endpoint receives the event twice.";
+        warnings.length === 0 ? "" : " An earlier delivery is still waiting, so the endpoint receives the event twice.";
       announce(
         deliveries.length === 0
           ? subscriptionId === ""
             ? "No active subscription matches this event."
-            : "Its subscription is not active, or does not match this event any more."
+            : "The subscription is off, or does not match this event any more."
           : `Queued ${countWords(deliveries.length)}.${twice}`,
       );
       const first = deliveries[0]?.id;

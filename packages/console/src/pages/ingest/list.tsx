@@ -18,19 +18,19 @@ import type { Word } from "../../words/word.ts";
 import { curlOf } from "./sample-command.ts";
 import { WebhookSecrets } from "./webhook-secrets.tsx";
 
-const set: Word = { word: "takes posts", tone: "ok", icon: "check", says: "Its secret is set." };
+const set: Word = { word: "Ready", tone: "ok", icon: "check", says: "Its secret is set." };
 const unset: Word = {
-  word: "no secret",
+  word: "No secret",
   tone: "warn",
   icon: "alert",
-  says: "Every post is refused until its secret is set.",
+  says: "All posts are refused until the secret is set.",
 };
 
 const notReady: Word = {
-  word: "not ready",
+  word: "Not ready",
   tone: "warn",
   icon: "alert",
-  says: "Every request is refused until the deployment is configured.",
+  says: "All requests are refused until the deployment is configured.",
 };
 
 const route = getRouteApi("/p/$projectId");
@@ -55,17 +55,17 @@ export default function IngestPage() {
       }
     >
       <p>
-        Apps post to these addresses. svc verifies each post with the secret of its toolkit and stores it as an event.
+        Apps send webhooks to these addresses. svc verifies each one with the app's secret and stores it as an event.
       </p>
       <FaultNotice error={list.error} onRetry={() => void list.refetch()} />
       {list.isPending && <Skeleton />}
       {own.length > 0 && (
-        <Section title="Private toolkits">
+        <Section title="Your own apps">
           <Endpoints endpoints={own} isOnly={endpoints.length === 1} />
         </Section>
       )}
       {shared.length > 0 && (
-        <Section title="Shared toolkits">
+        <Section title="Shared apps">
           <Endpoints endpoints={shared} isOnly={endpoints.length === 1} />
         </Section>
       )}
@@ -121,7 +121,7 @@ function Endpoint({ endpoint }: { endpoint: IngestEndpoint }) {
                 params={{ projectId }}
                 search={{ toolkit: toolkitSlug }}
               >
-                posts that became no event
+                View quarantined posts
               </Link>
             ),
           ],

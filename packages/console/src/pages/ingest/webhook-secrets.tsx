@@ -47,7 +47,7 @@ export function WebhookSecrets({ endpoint: { toolkitSlug, projectId, secrets } }
             >
               Added <Time at={createdAt} />.{" "}
               {endsAt === undefined ? (
-                "It has no end."
+                "Never expires."
               ) : (
                 <>
                   It ends <Time at={endsAt} />.

@@ -29,7 +29,7 @@ function JobButtons({ job, projectId }: { job: Job; projectId: string }) {
   const refresh = useRefreshJob(job.id);
   const pause = useWrite(JobsService.method.pauseJob, {
     onSuccess: () => {
-      announce("Paused: no other call is begun.");
+      announce("Paused: no new call starts.");
       refresh();
     },
   });
@@ -39,9 +39,9 @@ function JobButtons({ job, projectId }: { job: Job; projectId: string }) {
   const edit = () =>
     void navigate({ to: "/p/$projectId/programs/new", params: { projectId }, search: { from: job.id } });
   const more = [
-    { id: "edit", words: "Edit its program", onPress: edit },
+    { id: "edit", words: "Edit program", onPress: edit },
     ...(acts.rerun ? [{ id: "rerun", words: "Run again", onPress: () => setOpen("rerun") }] : []),
-    ...(acts.promote ? [{ id: "promote", words: "Make a skill of it", onPress: () => setOpen("promote") }] : []),
+    ...(acts.promote ? [{ id: "promote", words: "Save as a tool", onPress: () => setOpen("promote") }] : []),
   ];
   return (
     <>
@@ -73,7 +73,7 @@ function JobButtons({ job, projectId }: { job: Job; projectId: string }) {
           Cancel
         </Button>
       )}
-      <Menu label="More to do with this job" kind="plain" entries={more}>
+      <Menu label="More actions" kind="plain" entries={more}>
         <Icon name="more" />
       </Menu>
       <FaultNotice error={pause.error ?? resume.error} />
@@ -94,7 +94,7 @@ function CancelDialog({ job, onClose }: { job: Job; onClose: () => void }) {
       title="Cancel this job?"
       fields={{}}
       request={() => ({ id: job.id })}
-      keep="Let it run"
+      keep="Keep running"
       act="Cancel the job"
       busy="Cancelling"
       kind="danger"
@@ -117,22 +117,22 @@ function PromoteDialog({ job, onClose }: { job: Job; onClose: () => void }) {
   return (
     <WriteDialog
       method={JobsService.method.promoteJob}
-      title="Make a skill of this program"
+      title="Save this program as a tool"
       fields={{
         slug: {
           text: "Name",
           mono: true,
           hint: ({ slug }) => `Lower-case letters, digits and underscores. Called as skills.${slug || "<name>"}.`,
         },
-        description: { area: "What it does", hint: "A language model reads this text to decide if it uses the skill." },
-        newVersion: { check: "The next version of a skill that exists" },
+        description: { area: "Description", hint: "Agents read this text to decide if they use the tool." },
+        newVersion: { check: "New version of a saved tool" },
       }}
       request={(values) => ({ jobId: job.id, ...values })}
       why={({ slug, description }) =>
-        slug === "" ? "Name the skill first" : description === "" ? "Say what the skill does first" : undefined
+        slug === "" ? "Enter a name first" : description === "" ? "Enter a description first" : undefined
       }
-      keep="Not now"
-      act="Make the skill"
+      keep="Cancel"
+      act="Save as a tool"
       onClose={onClose}
       done={({ tool, version }, { slug }) => {
         announce(`${tool?.slug ?? slug} is there, version ${version}.`);

@@ -7,7 +7,7 @@ import { figuresOf } from "./figures.ts";
 export function FiguresSection({ job, simulation }: { job: Job; simulation: Job | undefined }) {
   const withSimulation = simulation !== undefined;
   return (
-    <Section title="Estimate, use and limits">
+    <Section title="Usage and limits">
       <Table
         label="Figures"
         head={["Of", "At most", ...(withSimulation ? ["Simulated"] : []), "Used", "Limit"]}

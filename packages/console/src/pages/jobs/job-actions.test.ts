@@ -7,10 +7,8 @@ const undoing = '{"saga":{"on":["cancelled"]}}';
 
 test("before a job is cancelled it is said what will be undone", () => {
   const running = { status: JobStatus.RUNNING, programJson: undoing };
-  expect(cancelWords({ ...running, saga: saga(3) })[1]).toBe(
-    "3 calls are undone, from the last one down, before it ends.",
-  );
-  expect(cancelWords({ ...running, saga: saga(0) })[1]).toContain("So far there is nothing");
+  expect(cancelWords({ ...running, saga: saga(3) })[1]).toBe("3 calls are undone, newest first, before the job ends.");
+  expect(cancelWords({ ...running, saga: saga(0) })[1]).toContain("So far there are none");
   expect(cancelWords({ ...running, programJson: '{"saga":{"on":["failed"]}}', saga: saga(3) })[1]).toContain(
     "Nothing is undone",
   );

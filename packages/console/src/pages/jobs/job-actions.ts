@@ -5,17 +5,17 @@ import { programPart, undoneOn } from "./program.ts";
 
 /** Returns the effects of cancelling a job, as sentences to read before confirming. */
 export function cancelWords({ status, programJson, saga }: Pick<Job, "status" | "programJson" | "saga">): string[] {
-  const first = "Calls in flight are waited for, and no other is begun. A question that is pending is withdrawn.";
+  const first = "Running calls finish, and no new call starts. An open question is withdrawn.";
   if (status === JobStatus.COMPENSATING)
-    return [first, "It undoes already: that goes on, and the job then ends as cancelled."];
+    return [first, "svc is already undoing changes. It finishes that, and the job then ends as cancelled."];
   const entries = saga?.entries ?? 0;
   if (!undoneOn(programJson).includes("cancelled")) {
-    return [first, "Nothing is undone: the program declares no saga for the end cancelled. What was written stays."];
+    return [first, "Nothing is undone, because the program does not say so. Changes stay."];
   }
-  if (entries === 0) return [first, "What is done until then, and can be undone, is undone. So far there is nothing."];
+  if (entries === 0) return [first, "Changes that can be undone are undone. So far there are none."];
   return [
     first,
-    `${entries === 1 ? "One call is" : `${entries} calls are`} undone, from the last one down, before it ends.`,
+    `${entries === 1 ? "One call is" : `${entries} calls are`} undone, newest first, before the job ends.`,
   ];
 }
 

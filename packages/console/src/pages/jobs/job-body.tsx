@@ -87,7 +87,7 @@ export function JobBody({ job, simulation, projectId }: { job: Job; simulation: 
             )}
           </Section>
           <Tabs
-            label="More of the job"
+            label="More details"
             tabs={tabs}
             selected={tab ?? "log"}
             onSelect={(id) => change({ tab: id === "log" ? undefined : id })}
@@ -113,7 +113,7 @@ function ProgramPanel({ job, overridesJson }: { job: Job; overridesJson: string 
         <JsonView text={job.programJson} label="program" />
       </Section>
       {overridesJson !== "" && (
-        <Section title="What answers and retries changed">
+        <Section title="Changes by answers and retries">
           <JsonView text={overridesJson} label="changes" />
         </Section>
       )}
@@ -127,13 +127,12 @@ function UndoEntries({ jobId, saga }: { jobId: string; saga: Saga }) {
   return (
     <Section title={`Undo entries, ${saga.state}`}>
       <p>
-        {saga.entries} recorded, {saga.done} undone{saga.failed > 0 && `, ${saga.failed} not`}. They are undone from the
-        last one down.
+        {saga.entries} recorded, {saga.done} undone{saga.failed > 0 && `, ${saga.failed} not`}. Newest first.
       </p>
-      <ListStates list={list} empty={<p>Their details are gone with the rows of the job.</p>} skeletonRows={2}>
+      <ListStates list={list} empty={<p>The details were deleted with the data of the job.</p>} skeletonRows={2}>
         <Table
           label="Undo entries"
-          head={["Entry", "Step", "Row", "Undone by", "Entity", "State"]}
+          head={["Entry", "Step", "Row", "Undone by", "User", "State"]}
           rows={list.rows.map(({ entry, stepId, ordinal, toolSlug, entityId, state }) => ({
             id: String(entry),
             cells: [entry, stepId, ordinal, toolSlug, entityId, <State key="state" word={undoWord(state)} />],
@@ -163,7 +162,7 @@ function Attempts({ attempts }: { attempts: readonly JobAttempt[] }) {
             >
               {lastError !== "" && <p>{lastError}</p>}
               {receipt !== undefined && <ReceiptFacts receipt={receipt} />}
-              <p>Taken on by key {retryKeyId}.</p>
+              <p>Started by key {retryKeyId}.</p>
             </Disclosure>
           </li>
         ))}
@@ -203,8 +202,8 @@ function Children({ jobId, projectId, isOver }: { jobId: string; projectId: stri
     isOver ? {} : { refetchMs: lookMs },
   );
   return (
-    <Section title="Jobs that it runs">
-      <ListStates list={list} empty={<p>None was begun yet.</p>} skeletonRows={2}>
+    <Section title="Jobs started by this job">
+      <ListStates list={list} empty={<p>None yet.</p>} skeletonRows={2}>
         <Stack tight>
           {list.rows.map((job) => (
             <Line key={job.id} apart>

@@ -28,10 +28,10 @@ export function JobFacts({ job, projectId }: { job: Job; projectId: string }) {
           [
             "Calls",
             <Link key="calls" to="/p/$projectId/calls" params={{ projectId }} search={{ job: id }}>
-              its calls in the ledger
+              View its calls
             </Link>,
           ],
-          ["Skill", skillSlug === "" ? undefined : skillSlug],
+          ["Saved tool", skillSlug === "" ? undefined : skillSlug],
           ["Run by", parentJobId === "" ? undefined : <JobLink key="parent" projectId={projectId} id={parentJobId} />],
           [
             "Schedule",
@@ -57,10 +57,10 @@ export function Simulation({ jobId }: { jobId: string }) {
   const list = useQuery(JobsService.method.listSteps, { jobId }, { refetchInterval: stepsLookMs });
   const steps = list.data?.steps.filter(({ simulatedWrites }) => simulatedWrites > 0) ?? [];
   return (
-    <Section title="Writes that the simulation did not send">
+    <Section title="Writes that the dry run did not send">
       <FaultNotice error={list.error} onRetry={() => void list.refetch()} />
       {list.isPending && <Skeleton rows={3} />}
-      {list.isSuccess && steps.length === 0 && <p>It would have written nothing, or its rows are gone.</p>}
+      {list.isSuccess && steps.length === 0 && <p>No writes, or their data is deleted.</p>}
       {steps.map(({ stepId, simulatedWrites, simulatedCalls }) => (
         <div key={stepId}>
           <h3>
@@ -77,7 +77,7 @@ export function Simulation({ jobId }: { jobId: string }) {
                   }
                 >
                   <CodeBlock
-                    text={argumentsJson === "" ? "too long to be kept" : prettyJson(argumentsJson)}
+                    text={argumentsJson === "" ? "too long to store" : prettyJson(argumentsJson)}
                     what="arguments"
                   />
                 </Disclosure>

@@ -43,7 +43,7 @@ const jobs = listPage({
     title: { typed: "Title", short: true },
     status: {
       choice: "Status",
-      options: anyOf(jobStatuses.map((status) => jobStatusWord(status).word)),
+      options: anyOf(jobStatuses.map(jobStatusWord)),
       also: { preset: undefined },
     },
     mode: { choice: "Mode", options: anyOf(["live", "simulate", "rehearse"]) },
@@ -86,9 +86,9 @@ export default function JobsPage() {
 function NoJobs() {
   return (
     <Empty icon="job" title="No jobs yet">
-      <p>A job is work bigger than one call: a program that is submitted once and runs to its receipt. Submit one:</p>
+      <p>A job runs a program of many calls to its end, also if the service restarts. Submit one:</p>
       <CodeBlock text="npx svc jobs submit docs/examples/count-deals.json" />
-      <p>Or write one here, with New program.</p>
+      <p>Or write one here with New program.</p>
     </Empty>
   );
 }
@@ -109,6 +109,6 @@ function jobWhy({
     const { title } = parkWords(park.reason);
     return park.judgment?.question ?? title;
   }
-  if (pausedAt !== undefined && !hasEnded(status)) return "It is paused as soon as what is under way has ended";
+  if (pausedAt !== undefined && !hasEnded(status)) return "Pausing when the running calls have finished";
   return lastError;
 }

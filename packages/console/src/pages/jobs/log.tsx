@@ -56,15 +56,15 @@ function statusWord(status: string): string {
 }
 
 const states: Record<JobLogState["state"], Word> = {
-  opening: { word: "opening", tone: "plain", icon: "clock", says: "The log is being opened." },
-  live: { word: "live", tone: "ok", icon: "live", says: "Entries appear as they are committed." },
+  opening: { word: "opening", tone: "plain", icon: "clock", says: "Opening the log…" },
+  live: { word: "live", tone: "ok", icon: "live", says: "New entries appear live." },
   reconnecting: {
     word: "reconnecting",
     tone: "warn",
     icon: "replay",
-    says: "The stream broke; it goes on behind the last entry.",
+    says: "Connection lost. Reconnecting…",
   },
-  ended: { word: "ended", tone: "plain", icon: "check", says: "The job has ended, and this is its whole log." },
+  ended: { word: "ended", tone: "plain", icon: "check", says: "The job has ended. This is the complete log." },
 };
 
 /**
@@ -108,7 +108,7 @@ export default function Log({
       </Line>
       {log.entries.length === 0 && <FaultNotice error={log.error} />}
       {log.entries.length === 0 && log.error === undefined && log.state !== "ended" && <Skeleton rows={4} />}
-      {log.entries.length > 0 && rows.length === 0 && <p>The log says nothing of {step} so far.</p>}
+      {log.entries.length > 0 && rows.length === 0 && <p>No log entries of {step} yet.</p>}
       {rows.length > 0 && (
         <VirtualList label="Entries of the log" rows={rows} rowId={({ seq }) => seq} follows={!newestFirst}>
           {(entry) => <Entry entry={entry} />}

@@ -20,8 +20,8 @@ export function ParkNotice({ job, projectId }: { job: Job; projectId: string }) 
     <>
       {lastError !== "" && <Failure job={job} projectId={projectId} />}
       {pausedAt !== undefined && park?.reason !== "paused" && !hasEnded(status) && (
-        <Notice tone="warn" title="It is to be paused" icon="pause">
-          <p>What is under way ends first, and what it waits for otherwise goes on waiting.</p>
+        <Notice tone="warn" title="Pausing" icon="pause">
+          <p>Running calls finish first.</p>
         </Notice>
       )}
       {park !== undefined && <Parked job={job} projectId={projectId} />}
@@ -42,11 +42,11 @@ function Failure({ job: { id, lastError, status }, projectId }: { job: Job; proj
       title={lastError}
       actions={
         <Link to="/p/$projectId/programs/new" params={{ projectId }} search={{ from: id }} className={buttonClass()}>
-          Raise it in the program
+          Raise the limit in the program
         </Link>
       }
     >
-      <p>A retry meets the same limit. Give the program more under “limits”, and submit that.</p>
+      <p>A retry has the same limit. Raise it under “limits” in the program, and submit the program again.</p>
     </Notice>
   );
 }
@@ -84,7 +84,7 @@ function Parked({ job, projectId }: { job: Job; projectId: string }) {
           boxed
           actions={
             <Link to="/p/$projectId/asks/$jobId/$askId" params={{ projectId, jobId: job.id, askId: ask.requestId }}>
-              {ask.approvalId === "" ? "Open the ask" : "See the plan with its figures"}
+              {ask.approvalId === "" ? "Open the question" : "See what will run"}
             </Link>
           }
         >

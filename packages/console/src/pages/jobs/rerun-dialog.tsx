@@ -38,7 +38,7 @@ export default function RerunDialog({ job, projectId, onClose }: { job: Job; pro
   const actions =
     made === undefined ? (
       <>
-        <Button onPress={onClose}>Not now</Button>
+        <Button onPress={onClose}>Cancel</Button>
         <Button kind="primary" onPress={send} busy={rerun.isSending ? "Submitting" : undefined}>
           Run again
         </Button>
@@ -90,12 +90,12 @@ export default function RerunDialog({ job, projectId, onClose }: { job: Job; pro
         <>
           <p>Submitted as {made.id}.</p>
           {drift.length === 0 ? (
-            <p>Its tools are today what they were when this job was submitted.</p>
+            <p>The tools have not changed since this job was submitted.</p>
           ) : (
             <>
               <p>
-                Of its tools this is another today
-                {repin ? ", and is what the new job runs on" : "; the new job runs on what was"}:
+                A tool has changed since then
+                {repin ? ". The new job uses the new version" : ". The new job uses the old version"}:
               </p>
               <Table
                 label="What changed"

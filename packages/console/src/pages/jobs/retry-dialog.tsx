@@ -31,15 +31,15 @@ export function RetryDialog({ job, onClose }: { job: Job; onClose: () => void })
           when: () => params !== "",
         },
         resendUnknown: {
-          check: "Send writes in doubt again",
-          hint: `${unknown} were sent, but the app did not confirm them. If you send them again, the app may do them twice. Otherwise svc asks a person.`,
+          check: "Send uncertain writes again",
+          hint: `svc can't tell whether the app received ${unknown}. If you send them again, the app may do them twice. Otherwise svc asks a person.`,
           when: () => unknown > 0,
         },
       }}
       placed={params === "" ? ["fromStepId"] : ["fromStepId", "paramsJson"]}
       request={(values) => ({ id: job.id, ...values, idempotencyKey })}
-      keep="Not now"
-      act={`Begin attempt ${job.attempt + 1}`}
+      keep="Cancel"
+      act={`Retry`}
       onClose={onClose}
       done={({ job: next }) => {
         announce(`Attempt ${next?.attempt ?? ""} begins.`);

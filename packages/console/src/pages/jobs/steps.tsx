@@ -7,6 +7,7 @@ import { Icon } from "../../ui/icon.tsx";
 import { callOutcomes } from "../../words/calls.ts";
 import { stepWord } from "../../words/jobs.ts";
 import { durationWords } from "../../words/time.ts";
+import { labelOf } from "../../words/word.ts";
 import { type Bar, placeBars } from "./bars.ts";
 import { rowWords } from "./job-words.ts";
 import { allSteps, type ListedStep } from "./program.ts";
@@ -47,7 +48,7 @@ function StepLine({
         className={classNames(styles["line"], isSelected && styles["selected"])}
         aria-pressed={isSelected}
         onClick={onPress}
-        title={`${word.says} Press for its log alone.`}
+        title={`${word.says} Press to filter the log.`}
       >
         <span className={classNames(styles["sign"], styles[word.tone])}>
           <Icon name={word.icon} />
@@ -58,7 +59,7 @@ function StepLine({
           </span>
           {step.says !== "" && <span className={styles["says"]}>{step.says}</span>}
         </span>
-        <span className={styles["state"]}>{word.word}</span>
+        <span className={styles["state"]}>{labelOf(word)}</span>
         <span className={styles["rows"]}>{now === undefined ? "" : rowWords(now.step, now.receipt)}</span>
         <span className={styles["track"]} aria-hidden="true">
           {now?.bar !== undefined && (

@@ -3,6 +3,7 @@ import { Section } from "../../ui/layout/section.tsx";
 import { Table } from "../../ui/rows/table.tsx";
 import { Time } from "../../ui/values/time.tsx";
 import { jobStatusWord } from "../../words/jobs.ts";
+import { labelOf } from "../../words/word.ts";
 import { useSubscriptions } from "../deliveries/endpoints.ts";
 import { ListLink } from "./list-link.tsx";
 import { ageWords } from "./needs.ts";
@@ -14,25 +15,25 @@ export function Backlog({ projectId, backlog }: { projectId: string; backlog: Ge
     <div className={styles["charts"]}>
       <Ages backlog={backlog} />
       <Worst projectId={projectId} backlog={backlog} />
-      <Section title="Jobs that go on" boxed>
+      <Section title="Unfinished jobs" boxed>
         {backlog.jobs.length === 0 ? (
           <p className={styles["note"]}>None.</p>
         ) : (
           <Table
-            label="Jobs that have not ended, by status"
+            label="Unfinished jobs by status"
             head={["Status", "Jobs"]}
             rows={backlog.jobs.map(({ status, count }) => {
-              const name = jobStatusWord(status).word;
+              const name = jobStatusWord(status);
               const link = (
                 <ListLink
                   key="status"
                   projectId={projectId}
-                  list={{ to: "/p/$projectId/jobs", search: { status: name } }}
+                  list={{ to: "/p/$projectId/jobs", search: { status: name.word } }}
                 >
-                  {name}
+                  {labelOf(name)}
                 </ListLink>
               );
-              return { id: name, cells: [link, count.toLocaleString("en")] };
+              return { id: name.word, cells: [link, count.toLocaleString("en")] };
             })}
           />
         )}
@@ -44,7 +45,7 @@ export function Backlog({ projectId, backlog }: { projectId: string; backlog: Ge
 function Ages({ backlog: { pendingDeliveries, pendingByAge } }: { backlog: GetBacklogResponse }) {
   const most = Math.max(1, ...pendingByAge.map(({ count }) => count));
   return (
-    <Section title="Deliveries that wait, by age" boxed>
+    <Section title="Waiting deliveries by age" boxed>
       <p className={styles["note"]}>
         {pendingDeliveries === 0
           ? "None."
@@ -70,12 +71,12 @@ const shownMax = 5;
 function Worst({ projectId, backlog: { worstSubscriptions } }: { projectId: string; backlog: GetBacklogResponse }) {
   const { endpointOf } = useSubscriptions();
   return (
-    <Section title="Where most wait" boxed>
+    <Section title="Longest queues" boxed>
       {worstSubscriptions.length === 0 ? (
-        <p className={styles["note"]}>Nothing waits.</p>
+        <p className={styles["note"]}>Nothing is waiting.</p>
       ) : (
         <Table
-          label="Subscriptions with the most deliveries that wait"
+          label="Endpoints with the most waiting deliveries"
           head={["Endpoint", "Waiting", "Oldest"]}
           rows={worstSubscriptions.slice(0, shownMax).map(({ subscriptionId, pendingDeliveries, oldestAt }) => ({
             id: subscriptionId,

@@ -45,7 +45,7 @@ function counts(lines: readonly SeriesLine[]): ChartLine[] {
   const ofOutcome = lines.map(
     ({ outcome, counts }): ChartLine => ({
       id: outcome,
-      label: outcome === "" ? "no toolkit" : outcome,
+      label: outcome === "" ? "no app" : outcome,
       tone: outcomeTone(outcome),
       values: counts,
       total: counts.reduce((sum, count) => sum + count, 0),

@@ -42,10 +42,10 @@ export function Needs({
   const now = useNow(minuteMs);
   const needs = needsOf(backlog, quarantined, now);
   return (
-    <Section title="Needs a person">
+    <Section title="Needs attention">
       {needs.length === 0 ? (
         <p className={styles["well"]}>
-          <Icon name="check" /> Nothing waits for a person.
+          <Icon name="check" /> You're all caught up.
         </p>
       ) : (
         <ul className={styles["needs"]}>

@@ -14,9 +14,9 @@ test("what needs a person is counted, the most urgent first, and nothing else is
     deadLetters: 10_000,
   });
   expect(needsOf(backlog, undefined, now).map(({ title }) => title)).toEqual([
-    "2 asks wait, the oldest for 3 h",
-    "1 subscription fails",
-    "10,000 and more deliveries were given up in 24 h",
+    "2 questions waiting, the oldest for 3 h",
+    "1 endpoint failing",
+    "10,000 and more deliveries failed for good in the last 24 hours",
   ]);
   expect(needsOf(create(GetBacklogResponseSchema), undefined, now)).toEqual([]);
 });

@@ -88,7 +88,7 @@ export default function OverviewPage() {
   const change = (to: OverviewSearch) => void navigate({ search: (old) => ({ ...old, ...to }), replace: true });
   const isFirst = anyEvent.data?.events.length === 0 && series.data?.lines.length === 0;
   return (
-    <Page title="Overview">
+    <Page title="Home">
       <FaultNotice
         error={backlog.error ?? series.error}
         onRetry={() => void Promise.all([backlog.refetch(), series.refetch()])}
@@ -99,7 +99,7 @@ export default function OverviewPage() {
         <Needs projectId={projectId} backlog={backlog.data} quarantined={quarantined} />
       )}
       {!isFirst && !isLoading && (
-        <search aria-label="What the charts show">
+        <search aria-label="Chart range">
           <Line>
             <OverviewFilters search={search} onChange={change} />
           </Line>
@@ -124,13 +124,11 @@ function FirstEvent() {
     <Section title="Your first event" boxed>
       <ol className={styles["steps"]}>
         <li>
-          <p>
-            Print events as they arrive, in a terminal of its own. With --forward they are posted to your server, too:
-          </p>
+          <p>Print events as they arrive, in another terminal. With --forward, svc also posts them to your server:</p>
           <CodeBlock text="npx svc listen" />
         </li>
         <li>
-          <p>Sign a sample event as its app would, and post it:</p>
+          <p>Send a sample event, signed as the app signs it:</p>
           <CodeBlock text="npx svc trigger calendar" />
         </li>
       </ol>

@@ -34,7 +34,7 @@ export function estimateFacts(estimate: Estimate): (readonly [name: string, valu
     ["Destructive", count(destructiveMax)],
     ["Rows", count(rowsMax)],
     ["Questions", count(asksMax)],
-    ["Toolkits", list(toolkits)],
+    ["Apps", list(toolkits)],
     ["Accounts of", list(entities)],
     ["Not undone", list(notCompensable)],
   ];

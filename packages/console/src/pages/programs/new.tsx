@@ -91,7 +91,7 @@ function CheckResult({
         title={`${faults.length} ${faults.length === 1 ? "problem" : "problems"}${isCurrent ? "" : ", checking"}`}
       >
         <FaultList faults={faults} onGoTo={onGoTo} />
-        {omittedFaults > 0 && <p>{omittedFaults} more are not listed.</p>}
+        {omittedFaults > 0 && <p>{omittedFaults} more are not shown.</p>}
       </Section>
     );
   }
@@ -100,19 +100,13 @@ function CheckResult({
       <Notice
         tone={needsApproval ? "warn" : "ok"}
         icon={needsApproval ? "lock" : "check"}
-        title={
-          needsApproval
-            ? "It can be submitted, and then waits for approval"
-            : "It can be submitted, and needs no approval"
-        }
+        title={needsApproval ? "Ready to run. It needs approval first." : "Ready to run. No approval needed."}
       >
-        {needsApproval && (
-          <p>The key that submits it is the only one that may approve it, and must be an approver's.</p>
-        )}
+        {needsApproval && <p>Only the key that submits it can approve it, and the key needs the approver role.</p>}
       </Notice>
       <NoteList notes={notes} />
       {estimate !== undefined && (
-        <Section title="What it can do at most">
+        <Section title="Estimated usage">
           <Facts
             facts={[...estimateFacts(estimate), ["Hash", <Copyable key="hash" text={programHash} what="hash" />]]}
           />

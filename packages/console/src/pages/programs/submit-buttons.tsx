@@ -53,10 +53,10 @@ export function SubmitButtons({ text, projectId, why }: { text: string; projectI
         </Button>
       </Line>
       <CheckField
-        label="Simulate before it runs"
+        label="Dry run first"
         checked={simulateFirst}
         onChange={setSimulateFirst}
-        hint="svc first runs the program without sending writes. The approver sees the result."
+        hint="svc first runs the program without writes. The approver sees the result."
       />
       <FaultNotice error={submit.error} />
     </Stack>

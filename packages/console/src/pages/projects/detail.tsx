@@ -40,7 +40,7 @@ export default function ProjectPage() {
       <FaultNotice error={list.error} onRetry={list.reload} />
       {list.state === "loading" && <Skeleton rows={6} />}
       {list.state === "ready" && project === undefined && (
-        <Notice tone="warn" title={`No project ${id} is among those that are loaded.`}>
+        <Notice tone="warn" title={`Project ${id} is not in the loaded list.`}>
           {list.hasMore && (
             <button type="button" onClick={list.loadMore}>
               Load more projects
@@ -64,7 +64,7 @@ export default function ProjectPage() {
               { id: "keys", words: "Keys", panel: <Keys projectId={id} /> },
               { id: "policy", words: "Policy", panel: <PolicyForm project={project} /> },
               { id: "usage", words: "Usage", panel: <Usage projectId={id} /> },
-              { id: "jobs", words: "Hold a job", panel: <ParkJob projectId={id} /> },
+              { id: "jobs", words: "Emergency stop", panel: <ParkJob projectId={id} /> },
             ]}
           />
         </>
@@ -79,12 +79,12 @@ export default function ProjectPage() {
  */
 function ParkJob({ projectId }: { projectId: string }) {
   const [jobId, setJobId] = useState("");
-  const park = useWrite(AdminService.method.parkJob, { onSuccess: () => announce("The job is parked.") });
-  const release = useWrite(AdminService.method.releaseJob, { onSuccess: () => announce("The job goes on.") });
+  const park = useWrite(AdminService.method.parkJob, { onSuccess: () => announce("The job is stopped.") });
+  const release = useWrite(AdminService.method.releaseJob, { onSuccess: () => announce("The job continues.") });
   const id = jobId.trim();
-  const why = id === "" ? "Fill in the job's id first" : undefined;
+  const why = id === "" ? "Enter the job's id first" : undefined;
   return (
-    <Section title="Hold a job">
+    <Section title="Emergency stop">
       <Stack>
         <p>
           A job that does harm is parked at once, from any node, until it is released or cancelled; its deadline runs
@@ -93,11 +93,11 @@ function ParkJob({ projectId }: { projectId: string }) {
         <TextField label="Job id" mono autoComplete="off" placeholder="job_…" value={jobId} onChange={setJobId} />
         <Line>
           <ConfirmButton
-            words="Park"
+            words="Stop"
             why={why}
             title={`Park ${id}?`}
-            says="It stands still until it is released or cancelled, or its deadline passes."
-            confirm="Park the job"
+            says="The job waits until an administrator resumes it, it is cancelled, or its deadline passes."
+            confirm="Stop the job"
             busy="Parking"
             act={() => park.sendAsync({ projectId, jobId: id })}
           />
@@ -106,7 +106,7 @@ function ParkJob({ projectId }: { projectId: string }) {
             busy={release.isSending ? "Releasing" : undefined}
             onPress={() => release.send({ projectId, jobId: id })}
           >
-            Release
+            Resume
           </Button>
         </Line>
         <FaultNotice error={release.error} />
@@ -135,12 +135,12 @@ function Usage({ projectId }: { projectId: string }) {
               ))}
             </Items>
           </Section>
-          <Section title="Since this node began">
+          <Section title="Since this node started">
             <Facts
               facts={[
                 ["Calls", count(answer.calls)],
                 ["Posts received", count(answer.posts)],
-                ["Of those beyond a quota", count(answer.postsBeyond)],
+                ["Refused, over a quota", count(answer.postsBeyond)],
                 ["Node", <code key="node">{answer.nodeId}</code>],
               ]}
             />
@@ -154,7 +154,7 @@ function Usage({ projectId }: { projectId: string }) {
 function QuotaItem({ quota }: { quota: QuotaUsage }) {
   const { name, used, most, isDefault, refused } = quota;
   const words = (quotaWords as Record<string, string>)[name] ?? name;
-  const bound = most === -1 ? "no bound" : `of ${count(most)}${isDefault ? ", the default" : ""}`;
+  const bound = most === -1 ? "no limit" : `of ${count(most)}${isDefault ? ", the default" : ""}`;
   return (
     <Item title={words} actions={<State word={usageWord(quota)} />}>
       {used === -1 ? "could not be measured in time" : count(used)} {bound}

@@ -29,8 +29,8 @@ import { Time } from "../../ui/values/time.tsx";
 import { agentToolChoices, agentToolsText, boundText, confirmText, keyStateWord, roleWord } from "../../words/keys.ts";
 
 const roles = [
-  { value: "member", words: "Member", says: "Uses the project: reads, calls, submits jobs, answers." },
-  { value: "approver", words: "Approver", says: "Approves plans, and changes what the project is held to, too." },
+  { value: "member", words: "Member", says: "Can use the project: read, call tools, submit jobs, answer questions." },
+  { value: "approver", words: "Approver", says: "Can also approve programs and change the project's settings." },
 ];
 
 const dayMs = 24 * 60 * 60 * 1_000;
@@ -71,7 +71,7 @@ function CreateKeyDialog({ projectId, onClose }: { projectId: string; onClose: (
         <TextField
           label="Name"
           isRequired
-          fault={isTried && name.trim() === "" ? "Say what it is for." : undefined}
+          fault={isTried && name.trim() === "" ? "Enter a purpose." : undefined}
           autoComplete="off"
           value={name}
           onChange={setName}
@@ -79,16 +79,16 @@ function CreateKeyDialog({ projectId, onClose }: { projectId: string; onClose: (
         />
         <OptionsField label="Role" value={role} options={roles} onChange={setRole} />
         <SelectField label="It expires" value={days} options={lives} onChange={setDays} />
-        <Disclosure summary="Narrow it: one user, some tools, what an agent may do with it">
+        <Disclosure summary="Limit this key: one user, some tools, an agent">
           <Stack>
             <ScopeFields
               scope={scope}
               onChange={setScope}
-              entityHint="Your own id of the one user whose accounts and rows it reaches. Empty: it reaches the whole project."
-              toolkitsHint="Slugs with commas between, such as calendar,notes_wiki. Empty: of all."
+              entityHint="Your own id of the one user whose data the key can use. Leave empty for the whole project."
+              toolkitsHint="Slugs separated by commas, such as calendar,notes_wiki. Leave empty for all apps."
             />
             <TicksField
-              label="Further abilities of the agent"
+              label="Other abilities of the agent"
               options={agentToolChoices}
               chosen={agentTools}
               onChange={setAgentTools}
@@ -125,7 +125,7 @@ export function Keys({ projectId }: { projectId: string }) {
         list={list}
         empty={
           <Empty icon="key" title="No keys yet">
-            <p>Without a key nobody can use the project.</p>
+            <p>Create a key to use the project.</p>
           </Empty>
         }
       >
@@ -166,9 +166,9 @@ function KeyItem({ apiKey }: { apiKey: ApiKey }) {
       actions={
         <ConfirmButton
           words="Revoke"
-          why={revokedAt === undefined ? undefined : "It is revoked already"}
+          why={revokedAt === undefined ? undefined : "Already revoked"}
           title={`Revoke the key ${name}?`}
-          says="Every node refuses it within seconds, for good. What ends with it: its seats in the console, the links that it vouches for, and the keys that it made for agents."
+          says="The key stops working within seconds. Its sessions in the console, its links and the agent keys that it created end too."
           confirm="Revoke the key"
           busy="Revoking"
           act={() => revoke.sendAsync({ id })}
@@ -189,7 +189,7 @@ function KeyItem({ apiKey }: { apiKey: ApiKey }) {
           </>
         )}
       </p>
-      {bound !== undefined && <p>Bound to {bound}</p>}
+      {bound !== undefined && <p>Limited to {bound}</p>}
       {makerKeyId !== "" && (
         <p>
           Made for an agent by <Copyable text={makerKeyId} what="id of the key that made it" />

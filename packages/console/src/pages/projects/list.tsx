@@ -26,7 +26,7 @@ const projects = listPage({
     { id: "name", title: "Name", width: "minmax(160px, 2fr)", cell: ({ name }) => name },
     {
       id: "approval",
-      title: "Plans are approved",
+      title: "Approve programs",
       width: "minmax(160px, 1fr)",
       cell: ({ policy }) => planApprovalWords(policy?.planApproval ?? ""),
     },
@@ -37,7 +37,7 @@ const projects = listPage({
     <>
       <b>{name}</b>
       <Line apart>
-        <span>plans are approved {planApprovalWords(policy?.planApproval ?? "")}</span>
+        <span>approve programs: {planApprovalWords(policy?.planApproval ?? "")}</span>
         <Time at={createdAt} />
       </Line>
     </>
@@ -77,7 +77,7 @@ function CreateProjectDialog({ onClose }: { onClose: () => void }) {
           text: "Name",
           required: true,
           autoComplete: "off",
-          hint: "1 to 100 characters. No other project may have the name. The new project has the default policy and a contact named owner.",
+          hint: "1 to 100 characters. No other project may have the name. The new project has the default policy and a person named owner.",
         },
       }}
       request={(values) => values}
@@ -107,12 +107,12 @@ function HeldStore() {
       <Notice
         tone="warn"
         icon="pause"
-        title="The database was restored from a backup and is held: svc sends nothing by itself"
+        title="The database was restored from a backup. svc sends nothing until you resume it"
         actions={<Button onPress={() => setAsked(true)}>Resume</Button>}
       >
         <p>
-          It has everything until <Time at={restore.backupEndsAt} />. svc accepts posts and calls; {waiting(restore)}{" "}
-          wait.
+          It contains everything until <Time at={restore.backupEndsAt} />. svc accepts posts and calls;{" "}
+          {waiting(restore)} wait.
         </p>
       </Notice>
       {isAsked && <ResumeDialog restore={restore} onClose={() => setAsked(false)} />}
@@ -139,12 +139,12 @@ function ResumeDialog({ restore, onClose }: { restore: Restore; onClose: () => v
       kind="danger"
       onClose={onClose}
       done={async () => {
-        announce("The store goes on.");
+        announce("The service continues.");
         onClose();
         await refresh();
       }}
     >
-      <p>{`Within a second every node goes on with what waits, ${waiting(restore)}, and starts standing programs. Deliveries go out with the ids that they had.`}</p>
+      <p>{`All nodes then continue waiting work, ${waiting(restore)}, and start schedules. Deliveries keep their ids.`}</p>
     </WriteDialog>
   );
 }

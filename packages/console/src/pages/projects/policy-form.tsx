@@ -20,7 +20,7 @@ export function PolicyForm({ project: { id, policy } }: { project: Project }) {
   const refresh = useRefresh(AdminService);
   const set = useWrite(AdminService.method.setProjectPolicy, {
     onSuccess: () => {
-      announce("The policy holds.");
+      announce("The policy is saved.");
       return refresh();
     },
   });
@@ -43,7 +43,7 @@ export function PolicyForm({ project: { id, policy } }: { project: Project }) {
       <FaultNotice error={set.error} />
       <div>
         <Button kind="primary" type="submit" busy={set.isSending ? "Setting" : undefined}>
-          Set the policy
+          Save the policy
         </Button>
       </div>
     </FormFrame>
@@ -54,10 +54,10 @@ type Part = { typed: TypedPolicy; onChange: (to: Partial<TypedPolicy>) => void }
 
 function Allowed({ typed, onChange }: Part) {
   return (
-    <Section title="What is allowed">
+    <Section title="Permissions">
       <Stack>
         <OptionsField
-          label="Plans are approved"
+          label="Approve programs"
           value={typed.planApproval}
           options={planApprovals}
           onChange={(planApproval) => onChange({ planApproval })}

@@ -24,13 +24,13 @@ test("where no person confirms, nobody is asked", () => {
 
 test("a quota that is no number is refused by its name, and empty lines are no entries", () => {
   const typed = typedPolicy(policy);
-  expect(() => policyRequest("prj_1", { ...typed, quotas: { ...typed.quotas, jobs: "1.5" } })).toThrow(/Jobs.*1\.5/);
+  expect(() => policyRequest("prj_1", { ...typed, quotas: { ...typed.quotas, jobs: "1.5" } })).toThrow(/jobs.*1\.5/);
   expect(policyRequest("prj_1", { ...typed, hosts: " a.example \n\n" })).toMatchObject({
     http: { hosts: ["a.example"] },
   });
 });
 
 test("the default approval is told as what it means", () => {
-  expect(planApprovalWords("")).toBe("when the program says so");
+  expect(planApprovalWords("")).toBe("if the program asks for it");
   expect(planApprovalWords("newer")).toBe("newer");
 });

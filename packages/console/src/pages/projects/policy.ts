@@ -3,9 +3,9 @@ import type { ProjectPolicy, ProjectQuotas, ProjectQuotasSchema, SetProjectPolic
 
 /** The choices of the project's setting that says which plans a person must approve even if the program does not ask for an approval. */
 export const planApprovals: readonly { value: string; words: string; says: string }[] = [
-  { value: "never", words: "When the program says so", says: "The program's own word counts." },
-  { value: "destructive", words: "When they destroy", says: "Every plan with a destructive call." },
-  { value: "always", words: "Always", says: "Every plan." },
+  { value: "never", words: "If the program asks for it", says: "The program decides." },
+  { value: "destructive", words: "If they delete data", says: "Every program with a call that deletes data." },
+  { value: "always", words: "Always", says: "Every program." },
 ];
 
 /** Returns the words for when a policy requires a person's approval of a plan. An empty value means the default, `never`. */
@@ -19,16 +19,16 @@ export type PolicyQuota = Exclude<keyof ProjectQuotas, "$typeName" | "$unknown">
 
 /** The quotas, in display order, with what each counts. */
 export const quotaWords: Readonly<Record<PolicyQuota, string>> = {
-  calls: "Calls a second, at each node",
-  concurrentCalls: "Calls under way at once, at each node",
-  posts: "Inbound posts a second, at each node",
-  subscriptions: "Subscriptions of all entities",
-  entitySubscriptions: "Subscriptions of one entity each",
-  pendingDeliveries: "Deliveries under way",
-  jobs: "Jobs that have not ended",
-  openStreams: "Open streams, at each node",
-  privateToolkits: "Private toolkits",
-  privateToolkitBytes: "Bytes of private toolkits",
+  calls: "Calls per second and node",
+  concurrentCalls: "Concurrent calls per node",
+  posts: "Incoming posts per second and node",
+  subscriptions: "Subscriptions for all users",
+  entitySubscriptions: "Subscriptions for one user",
+  pendingDeliveries: "Waiting deliveries",
+  jobs: "Unfinished jobs",
+  openStreams: "Open streams per node",
+  privateToolkits: "Your own apps",
+  privateToolkitBytes: "Size of own apps",
   storedBytes: "Stored bytes",
 };
 
@@ -96,6 +96,6 @@ function quotaOf(name: PolicyQuota, text: string): number {
   const most = name === "storedBytes" ? Number.MAX_SAFE_INTEGER : 2 ** 31 - 1;
   if (Number.isSafeInteger(number) && number >= -1 && number <= most) return number;
   throw new Error(
-    `${quotaWords[name]}: ${text} is no whole number from -1 to ${most}. Leave it empty for the default.`,
+    `${quotaWords[name]}: ${text} is not a whole number from -1 to ${most}. Leave it empty for the default.`,
   );
 }

@@ -32,7 +32,7 @@ export function Body({ body }: { body: Uint8Array }) {
           selected={shown}
           onSelect={(id) => void navigate({ to: ".", search: { body: id }, replace: true })}
           tabs={[
-            { id: "text", words: "Text", panel: asText || <p>It is no UTF-8 text.</p> },
+            { id: "text", words: "Text", panel: asText || <p>Not UTF-8 text.</p> },
             { id: "hex", words: "Bytes", panel: hex },
           ]}
         />

@@ -45,7 +45,7 @@ export default function QuarantinedPostPage() {
           <ReleaseButton
             words="Release…"
             filter={{ ids: [post.id] }}
-            why={post.releasedAt === undefined ? undefined : "It was released already"}
+            why={post.releasedAt === undefined ? undefined : "Already released"}
           />
         )
       }
@@ -60,16 +60,16 @@ export default function QuarantinedPostPage() {
                 <p>{post.detail}</p>
               </Notice>
             ) : (
-              <Notice tone="ok" title="It was released: what became of it is no longer held.">
-                <p>It had been held, since: {post.detail}</p>
+              <Notice tone="ok" title="Released. The result is no longer stored.">
+                <p>It was in quarantine because: {post.detail}</p>
               </Notice>
             )}
             <Body body={answer.data?.body ?? new Uint8Array()} />
           </Stack>
           <Stack>
             <PostFacts post={post} />
-            <Texts title="Headers" texts={post.headers} none="None is kept." />
-            <Texts title="Query" texts={post.query} none="It had none beside its token." />
+            <Texts title="Headers" texts={post.headers} none="None stored." />
+            <Texts title="Query" texts={post.query} none="None, except its token." />
           </Stack>
         </Columns>
       )}
@@ -83,7 +83,7 @@ function PostFacts({ post: { id, toolkitSlug, receivedAt, releasedAt, items } }:
       <Facts
         facts={[
           ["Id", <Copyable key="id" text={id} what="id" />],
-          ["Toolkit", toolkitSlug],
+          ["App", toolkitSlug],
           ["Elements", items.length === 0 ? undefined : items.join(", ")],
           ["Received", <Time key="received" at={receivedAt} />],
           ["Released", <Time key="released" at={releasedAt} none="no: it is still held" />],

@@ -26,20 +26,20 @@ const quarantine = listPage({
   params: quarantineSearch,
   actions: ReleaseAll,
   filters: {
-    toolkit: { choice: "Toolkit", options: toolkitOptions },
-    reason: { choice: "Reason", options: anyOf(quarantineReasons) },
-    released: { switch: "Released ones, too", on: "shown" },
+    toolkit: { choice: "App", options: toolkitOptions },
+    reason: { choice: "Reason", options: anyOf(quarantineReasons.map(quarantineReasonWord)) },
+    released: { switch: "Show released", on: "shown" },
   },
   columns: [
     { id: "received", title: "Received", width: "136px", cell: ({ receivedAt }) => <Time at={receivedAt} /> },
-    { id: "toolkit", title: "Toolkit", width: "minmax(96px, 1fr)", cell: ({ toolkitSlug }) => toolkitSlug },
+    { id: "toolkit", title: "App", width: "minmax(96px, 1fr)", cell: ({ toolkitSlug }) => toolkitSlug },
     {
       id: "reason",
       title: "Reason",
       width: "160px",
       cell: ({ reason }) => <State word={quarantineReasonWord(reason)} />,
     },
-    { id: "detail", title: "What was wrong", width: "minmax(160px, 3fr)", cell: ({ detail }) => detail },
+    { id: "detail", title: "Problem", width: "minmax(160px, 3fr)", cell: ({ detail }) => detail },
     { id: "released", title: "Released", width: "112px", cell: ({ releasedAt }) => <Time at={releasedAt} none="no" /> },
     "id",
   ],
@@ -61,8 +61,8 @@ const quarantine = listPage({
       ? { to: "/admin/quarantine/$postId", params: { postId: id } }
       : { to: "/p/$projectId/quarantine/$postId", params: { projectId, postId: id } },
   empty: () => (
-    <Empty icon="check" title="Nothing is held">
-      <p>A post whose signature is good but which no trigger, schema or account fits is held here, and not lost.</p>
+    <Empty icon="check" title="Quarantine is empty">
+      <p>svc keeps posts here that have a valid signature but match no trigger, schema or account.</p>
     </Empty>
   ),
   noMatch: "No post matches",
@@ -71,7 +71,7 @@ const quarantine = listPage({
 const ofProject = {
   ...quarantine,
   method: TriggersService.method.listQuarantinedPosts,
-  notes: () => <p>Posts to the project's private toolkits. Posts to shared toolkits are in the administration.</p>,
+  notes: () => <p>Posts to your own apps. Posts to shared apps are in the administration.</p>,
 };
 
 /**
@@ -89,7 +89,7 @@ function ReleaseAll({ search: { toolkit, reason } }: ListPart<QuarantinedPost, S
     <ReleaseButton
       words={toolkit === undefined ? "Release all…" : `Release all to ${toolkit}…`}
       filter={{ toolkitSlug: toolkit ?? "", untilMs: now + minuteMs }}
-      why={reason === undefined ? undefined : "A release takes posts by toolkit, and not by reason: clear that filter"}
+      why={reason === undefined ? undefined : "Posts are released by app, not by reason. Clear that filter."}
     />
   );
 }

@@ -24,7 +24,7 @@ function ReleaseDialog({ filter, onClose }: { filter: ReleasedPosts; onClose: ()
     <Dialog
       open
       onClose={isRunning ? stop : onClose}
-      title={"ids" in filter ? "Release this post" : "Release held posts"}
+      title={"ids" in filter ? "Release this post" : "Release posts"}
       hideOnInteractOutside={false}
       actions={
         isRunning ? (
@@ -41,7 +41,7 @@ function ReleaseDialog({ filter, onClose }: { filter: ReleasedPosts; onClose: ()
             </Button>
             <Button
               kind={step === "tried" && !staysWhole(tally) ? "primary" : "plain"}
-              why={step === "tried" ? undefined : "The dry run comes first: it says what would become of them"}
+              why={step === "tried" ? undefined : "Run the dry run first"}
               onPress={() => void start(false)}
             >
               {releaseWords(tally)}
@@ -51,7 +51,7 @@ function ReleaseDialog({ filter, onClose }: { filter: ReleasedPosts; onClose: ()
       }
     >
       <p>{whichWords(filter)}</p>
-      {step === "asked" && <p>The dry run comes first: it says what would become of it, and changes nothing.</p>}
+      {step === "asked" && <p>Run the dry run first. It shows the result and changes nothing.</p>}
       {step !== "asked" && <Tally tally={tally} step={step} />}
       <FaultNotice error={error} />
     </Dialog>
@@ -76,18 +76,18 @@ function staysWhole({ tried, outcomes }: ReleaseTally): boolean {
 }
 
 function whichWords(filter: ReleasedPosts): string {
-  const again = "run through the definitions and projects as they are now, as if just received.";
-  if ("ids" in filter) return `The post is ${again} If it fails again, it stays.`;
-  const which = filter.toolkitSlug === "" ? "All posts that are held" : `All held posts to ${filter.toolkitSlug}`;
-  return `${which} are ${again} The oldest come first, and what fails again stays.`;
+  const again = "processed again with the current definitions and accounts.";
+  if ("ids" in filter) return `The post is ${again} If it fails again, it stays in quarantine.`;
+  const which = filter.toolkitSlug === "" ? "All quarantined posts" : `All quarantined posts to ${filter.toolkitSlug}`;
+  return `${which} are ${again} Oldest first. Posts that fail again stay in quarantine.`;
 }
 
 const titles = {
-  trying: "Trying without effect",
-  tried: "This would happen",
+  trying: "Dry run",
+  tried: "Result of the dry run",
   releasing: "Releasing",
   released: "Done",
-  stopped: "Stopped: the rest is still held",
+  stopped: "Stopped. The rest stays in quarantine",
 } as const;
 
 function Tally({ tally, step }: { tally: ReleaseTally; step: keyof typeof titles }) {

@@ -21,22 +21,19 @@ export default function ReplaysPage() {
   const change = (to: ReplaysSearch) => void navigate({ search: (old) => ({ ...old, ...to }), replace: true });
   return (
     <Page
-      title="Replays"
+      title="Resends"
       isCovered={search.start === "yes"}
       actions={
         <Button kind="primary" icon="replay" onPress={() => change({ start: "yes" })}>
-          Replay events
+          Resend events
         </Button>
       }
     >
       <ListStates
         list={list}
         empty={
-          <Empty icon="replay" title="No replay yet">
-            <p>
-              A replay delivers a range of events again, at the pace that the endpoints take: the way back after an
-              outage.
-            </p>
+          <Empty icon="replay" title="Nothing resent yet">
+            <p>Send the events of a time range again, for example after an outage of your server.</p>
           </Empty>
         }
       >

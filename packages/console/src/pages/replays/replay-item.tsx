@@ -19,7 +19,7 @@ import { useSubscriptions } from "../deliveries/endpoints.ts";
 export function ReplayItem({
   replay,
   canChange = true,
-  events = replay.triggerSlug || replay.toolkitSlug || "of every toolkit",
+  events = replay.triggerSlug || replay.toolkitSlug || "of all apps",
   starter = replay.origin === "portal" ? "the customer" : "",
 }: {
   replay: Replay;
@@ -55,8 +55,8 @@ export function ReplayItem({
               <Time at={since} /> to <Time at={until} />
             </span>,
           ],
-          ["To", subscriptionId === "" ? "every subscription that matches" : endpointOf(subscriptionId)],
-          ["Pace", `${perSecond} a second at most`],
+          ["To", subscriptionId === "" ? "all matching subscriptions" : endpointOf(subscriptionId)],
+          ["Pace", `At most ${perSecond} per second`],
         ]}
       />
     </Section>

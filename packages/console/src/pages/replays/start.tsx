@@ -51,26 +51,22 @@ export function StartDialog({
   );
   const start = useWrite(TriggersService.method.startReplay, {
     onSuccess: async () => {
-      announce(isForCustomer ? "The events are sent again." : "The replay has begun.");
+      announce(isForCustomer ? "The events are being resent." : "Resending has started.");
       onClose();
       await queries.invalidateQueries();
     },
   });
   const { total = 0, more = false } = count.data ?? {};
   const words = total === 1 && !more ? "1 delivery" : `${total.toLocaleString("en")}${more ? "+" : ""} deliveries`;
-  const why = count.isFetching
-    ? "It is being counted."
-    : total === 0
-      ? "Nothing matches: there is nothing to deliver again."
-      : undefined;
+  const why = count.isFetching ? "Counting…" : total === 0 ? "No event matches." : undefined;
   return (
     <Dialog
       open
       onClose={onClose}
-      title={isForCustomer ? "Send events again" : "Replay events"}
+      title="Resend events"
       actions={
         <>
-          <Button onPress={onClose}>Leave it</Button>
+          <Button onPress={onClose}>Cancel</Button>
           <Button
             kind="primary"
             icon="replay"
@@ -78,21 +74,21 @@ export function StartDialog({
             busy={start.isSending ? "Sending" : undefined}
             onPress={() => start.send(request)}
           >
-            {isForCustomer ? `Send ${words} again` : `Replay ${words}`}
+            {`Resend ${words}`}
           </Button>
         </>
       }
     >
       <ReplayFilters search={search} onChange={onChange} now={opened} isToOne={isForCustomer} />
       <CheckField
-        label="Leave out what was delivered already"
+        label="Skip events that were already delivered"
         checked={search.only === "undelivered"}
         onChange={(on) => onChange({ only: on ? "undelivered" : undefined })}
       />
       <Only search={search} onChange={onChange} />
       <Counts counts={count.data?.counts ?? []} range={request} />
       {(count.data?.warnings ?? []).map((warning) => (
-        <Notice key={warning} tone="warn" title="Deliveries of this time are still pending.">
+        <Notice key={warning} tone="warn" title="Some deliveries of this time are still waiting.">
           <p>{pageWords(warning)}</p>
         </Notice>
       ))}
@@ -125,7 +121,7 @@ function ReplayFilters({
   const chosen = rangeNames.find((name) => search.since === isoTime(now - ranges[name]));
   const isAll = search.since === everythingSince;
   const own =
-    search.since !== undefined && chosen === undefined && !isAll ? [{ value: "own", words: "in the times below" }] : [];
+    search.since !== undefined && chosen === undefined && !isAll ? [{ value: "own", words: "Custom range" }] : [];
   return (
     <Line>
       <Choice
@@ -134,7 +130,7 @@ function ReplayFilters({
         options={[
           ...own,
           ...rangeNames.map((name) => ({ value: name, words: rangeWords(name) })),
-          { value: "all", words: "ever, as far as it is kept" },
+          { value: "all", words: "All stored events" },
         ]}
         onChange={since}
       />
@@ -142,7 +138,7 @@ function ReplayFilters({
         <Choice
           label="To"
           value={search.subscription ?? ""}
-          options={[{ value: "", words: "every subscription" }, ...ofSubscriptions]}
+          options={[{ value: "", words: "all subscriptions" }, ...ofSubscriptions]}
           onChange={(subscription) => onChange({ subscription: subscription || undefined })}
         />
       )}

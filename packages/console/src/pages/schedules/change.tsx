@@ -78,25 +78,25 @@ function ChangeSchedule({
         return (
           <Stack>
             {isMasked && (
-              <Notice tone="warn" title="Its input has values that are not shown">
-                <p>They stand there as ***. Write them again before it is sent.</p>
+              <Notice tone="warn" title="The input has hidden values">
+                <p>Hidden values are shown as ***. Enter them again before you save.</p>
               </Notice>
             )}
             <Line>
               <Button
                 kind="primary"
-                why={why ?? (isMasked ? "Write the values again that stand there as ***" : undefined)}
+                why={why ?? (isMasked ? "Enter the values that are shown as *** again" : undefined)}
                 busy={update.isSending ? "Sending" : undefined}
                 onPress={() => update.send({ id, definitionJson, expectedVersion: version })}
               >
                 Change it
               </Button>
             </Line>
-            <p>It is version {version + 1}, and runs go on with it from now. Runs that wait keep their version.</p>
+            <p>This is version {version + 1}. New runs use it. Waiting runs keep their version.</p>
             <FaultNotice error={update.error} />
             {isStale(update.error) && (
               <Line>
-                <Button onPress={onReload}>Begin again with what stands now</Button>
+                <Button onPress={onReload}>Discard my changes and load the current version</Button>
               </Line>
             )}
           </Stack>

@@ -98,7 +98,7 @@ function Versions({
             >
               <Facts
                 facts={[
-                  ["Made", <Time key="made" at={version.createdAt} />],
+                  ["Created", <Time key="made" at={version.createdAt} />],
                   ["By key", <code key="key">{version.keyId}</code>],
                   ["Why", version.note === "" ? undefined : version.note],
                   ["Approval", version.approval === "" ? "needs none" : version.approval],
@@ -134,8 +134,8 @@ function ScheduleFacts({ program, projectId }: { program: StandingProgram; proje
             "Started",
             counts === undefined ? undefined : `${counts.started}, ${counts.skipped} skipped, ${counts.missed} missed`,
           ],
-          ["Failed in a row", counts?.failuresInRow],
-          ["Under way", counts === undefined ? undefined : `${counts.underWay}, ${counts.queued} queued`],
+          ["Failures in a row", counts?.failuresInRow],
+          ["Running", counts === undefined ? undefined : `${counts.underWay}, ${counts.queued} queued`],
           [
             "Used today",
             usedToday === undefined
@@ -144,9 +144,9 @@ function ScheduleFacts({ program, projectId }: { program: StandingProgram; proje
           ],
           ["By key", <KeyName key="key" id={keyId} />],
           [
-            "Asks",
+            "Approvals",
             <Link key="asks" to="/p/$projectId/asks" params={{ projectId }} search={{ schedule: id }}>
-              those of its jobs
+              View its questions
             </Link>,
           ],
         ]}

@@ -4,8 +4,7 @@ import { listSearch } from "../../frame/list-search.ts";
 import { oneOfParam } from "../../shell/search-params.ts";
 import { standingStates, standingWord } from "../../words/standing.ts";
 
-/** The states of schedules, as words that the filter and the address use. */
-export const stateWords = standingStates.map((state) => standingWord(state).word);
+const stateWords = standingStates.map((state) => standingWord(state).word);
 
 /** The search parameters of the list of schedules. */
 export const schedulesSearch = listSearch(

@@ -7,9 +7,9 @@ import { Line } from "../../ui/layout/stack.tsx";
 import { Empty } from "../../ui/notice/empty.tsx";
 import { State } from "../../ui/values/state.tsx";
 import { Time } from "../../ui/values/time.tsx";
-import { standingWord } from "../../words/standing.ts";
+import { standingStates, standingWord } from "../../words/standing.ts";
 import { ScheduleLink } from "../jobs/job-link.tsx";
-import { schedulesSearch, stateWords } from "./filters.ts";
+import { schedulesSearch } from "./filters.ts";
 import { Strip } from "./strip.tsx";
 
 const schedules = listPage({
@@ -23,7 +23,7 @@ const schedules = listPage({
       New schedule
     </Link>
   ),
-  filters: { state: { choice: "State", options: anyOf(stateWords) } },
+  filters: { state: { choice: "State", options: anyOf(standingStates.map(standingWord)) } },
   isClearable: false,
   columns: ({ projectId }) => [
     { id: "title", title: "Title", width: "minmax(160px, 2fr)", cell: ({ title, slug }) => title || slug },
@@ -52,7 +52,7 @@ const schedules = listPage({
   open: ({ id }, projectId) => ({ to: "/p/$projectId/schedules/$scheduleId", params: { projectId, scheduleId: id } }),
   empty: () => (
     <Empty icon="schedule" title="No schedules yet">
-      <p>A schedule starts jobs of its program by itself: at times, on events, or on what a poll finds.</p>
+      <p>A schedule starts jobs at set times, when events arrive, or when a list has new items.</p>
     </Empty>
   ),
   noMatch: "No schedule matches",

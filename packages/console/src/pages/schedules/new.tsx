@@ -85,7 +85,7 @@ function NewSchedule({ projectId, programText }: { projectId: string; programTex
   const [paused, setPaused] = useState(false);
   const create = useWrite(StandingService.method.createStandingProgram, {
     onSuccess: ({ standingProgram }) => {
-      announce("The schedule stands.");
+      announce("The schedule is created.");
       const scheduleId = standingProgram?.id ?? "";
       void navigate({ to: "/p/$projectId/schedules/$scheduleId", params: { projectId, scheduleId } });
     },
@@ -103,7 +103,7 @@ function NewSchedule({ projectId, programText }: { projectId: string; programTex
           value={slug}
           onChange={setSlug}
           fault={at.slug}
-          hint="Name for commands and calls: a lower-case letter, then lower-case letters, digits, - and _."
+          hint="Used in URLs and commands. Lower-case letters, digits, - and _."
         />
       }
     >
@@ -123,17 +123,17 @@ function NewSchedule({ projectId, programText }: { projectId: string; programTex
             </Button>
           </Line>
           <CheckField
-            label="Create it paused"
+            label="Create paused"
             checked={paused}
             onChange={setPaused}
             hint="The schedule starts no run until you resume it on its page."
           />
           {needsApproval && (
             <CheckField
-              label="Simulate before the approval"
+              label="Dry run before the approval"
               checked={simulate}
               onChange={setSimulate}
-              hint="svc first runs the program without sending writes. The approver sees the result."
+              hint="svc first runs the program without writes. The approver sees the result."
             />
           )}
           <FaultNotice error={rest} />

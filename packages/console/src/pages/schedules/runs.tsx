@@ -56,7 +56,7 @@ export function Runs({ id, projectId }: { id: string; projectId: string }) {
       <ListStates
         list={list}
         isFiltered={reason !== undefined}
-        empty={<p>It has not run yet.</p>}
+        empty={<p>No runs yet.</p>}
         noMatch={<NoMatch title={`No run has the reason ${reason}`} onClear={() => change(undefined)} />}
         skeletonRows={3}
       >

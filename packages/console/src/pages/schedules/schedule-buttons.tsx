@@ -30,7 +30,7 @@ export function ScheduleButtons({
     onSuccess: ({ run: made }) => {
       setIdempotencyKey(randomKey());
       onDone();
-      if (made === undefined || made.jobId === "") announce("The run was taken.");
+      if (made === undefined || made.jobId === "") announce("The run is queued.");
       else void navigate({ to: "/p/$projectId/jobs/$jobId", params: { projectId, jobId: made.jobId } });
     },
   });
@@ -49,7 +49,7 @@ export function ScheduleButtons({
           onPress={() => resume.send({ id, adopt: pauseReason === "drift" })}
           busy={resume.isSending ? "Resuming" : undefined}
         >
-          {pauseReason === "drift" ? "Resume on the definitions of today" : "Resume"}
+          {pauseReason === "drift" ? "Resume with the current tools" : "Resume"}
         </Button>
       ) : (
         <Button icon="pause" onPress={() => pause.send({ id })} busy={pause.isSending ? "Pausing" : undefined}>
@@ -90,7 +90,7 @@ function DeleteSchedule({
       title={`Delete the schedule ${slug}?`}
       fields={{ cancelRunning: { check: "Cancel its running jobs", hint: "Otherwise the jobs continue." } }}
       request={({ cancelRunning }) => ({ id, cancelRunning })}
-      keep="Keep it"
+      keep="Cancel"
       act="Delete it"
       kind="danger"
       onClose={onClose}
@@ -100,9 +100,7 @@ function DeleteSchedule({
         await queries.invalidateQueries();
       }}
     >
-      <p>
-        It starts nothing any more, for good, and runs of it that wait are skipped. Its jobs are still found by its id.
-      </p>
+      <p>It starts no more jobs, and its waiting runs are skipped. You can still find its jobs by its id.</p>
     </WriteDialog>
   );
 }

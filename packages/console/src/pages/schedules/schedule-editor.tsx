@@ -94,7 +94,7 @@ export function ScheduleEditor({
       <Stack>
         {children({
           ...{ definitionJson: check.definitionJson, needsApproval: check.preview?.needsApproval ?? false },
-          why: !isCurrent ? "It is being checked" : isFaulty ? "Fix the problems first" : undefined,
+          why: !isCurrent ? "Checking" : isFaulty ? "Fix the problems first" : undefined,
         })}
         <FaultNotice error={check.error} onRetry={check.retry} />
         <ScheduleVerdict check={check} draft={draft} onGoTo={(offset) => editor.current?.goTo(offset)} />
@@ -109,41 +109,41 @@ function LimitFields({ form: { draft, fieldOf } }: { form: DraftForm }) {
   return (
     <Stack>
       <SelectField
-        {...fieldOf("policy", "While another run is under way")}
+        {...fieldOf("policy", "If another run is still active")}
         options={overlapOptions(draft.by)}
         hint="What svc does with a run that is due while another run is active."
       />
       {isMade && (
         <TextField
-          {...fieldOf("overlapMax", "Runs at once")}
+          {...fieldOf("overlapMax", "Concurrent runs")}
           inputMode="numeric"
           hint={draft.policy === "allow" ? "1 to 100. Leave it empty for 100." : "1 to 100. Leave it empty for 1."}
         />
       )}
       <FieldGroup label="Rate">
         <TextField
-          {...fieldOf("rateMax", "Runs that start in a time")}
+          {...fieldOf("rateMax", "At most this many runs")}
           inputMode="numeric"
-          hint="Most runs that may start in the period below. Further runs wait. Leave it empty for no limit."
+          hint="Extra runs wait. Leave empty for no limit."
         />
-        <TextField {...fieldOf("ratePer", "That time")} mono hint="Length of the period, such as 1m or 1h." />
+        <TextField {...fieldOf("ratePer", "Per")} mono hint="Length of the period, such as 1m or 1h." />
       </FieldGroup>
-      <FieldGroup label="Budget of a day">
+      <FieldGroup label="Daily limits">
         <TextField
-          {...fieldOf("runs", "Runs on a day")}
+          {...fieldOf("runs", "Runs per day")}
           inputMode="numeric"
-          hint="Most runs in a day. Further runs wait for the next day. Leave it empty for no limit."
+          hint="Extra runs wait for the next day. Leave empty for no limit."
         />
-        <TextField {...fieldOf("toolCalls", "Tool calls on a day")} inputMode="numeric" hint="Empty: no limit." />
-        <TextField {...fieldOf("writes", "Calls that write on a day")} inputMode="numeric" hint="Empty: no limit." />
+        <TextField {...fieldOf("toolCalls", "Tool calls per day")} inputMode="numeric" hint="Empty: no limit." />
+        <TextField {...fieldOf("writes", "Writes per day")} inputMode="numeric" hint="Empty: no limit." />
       </FieldGroup>
       <TextField
-        {...fieldOf("pauseAfter", "Pauses after failures in a row")}
+        {...fieldOf("pauseAfter", "Pause after failures in a row")}
         inputMode="numeric"
-        hint="svc pauses the schedule after so many jobs in a row that fail, expire or are refused. Leave it empty for 10. 0: never."
+        hint="svc pauses the schedule after this many failed jobs in a row. Leave empty for 10. 0: never."
       />
       <TextField
-        {...fieldOf("when", "Only when")}
+        {...fieldOf("when", "Only if")}
         mono
         hint="A condition in CEL over fire, event, row and params, such as has(event.payload.severity). Leave it empty to always run."
       />

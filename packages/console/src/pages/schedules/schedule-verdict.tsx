@@ -27,7 +27,7 @@ export function ScheduleVerdict({
   if (count > 0) {
     return (
       <Section title={`${count} ${count === 1 ? "problem" : "problems"}${isCurrent ? "" : ", checking"}`}>
-        {atFields > 0 && <p>{atFields === 1 ? "One stands at its field." : `${atFields} stand at their fields.`}</p>}
+        {atFields > 0 && <p>{atFields === 1 ? "See the marked field." : `See the ${atFields} marked fields.`}</p>}
         <GroupFaults faults={faults.rest} />
         <FaultList faults={faults.program} onGoTo={onGoTo} />
       </Section>
@@ -45,10 +45,10 @@ function Preview({ preview, draft }: { preview: PreviewStandingProgramResponse; 
         {draft.by === "trigger" ? (
           <p>{matchedWords(preview)}</p>
         ) : nextTimes.length === 0 ? (
-          <p>{draft.by === "poll" ? "It is polled as soon as it stands." : "It is never due."}</p>
+          <p>{draft.by === "poll" ? "The first poll is right after you create it." : "It never runs."}</p>
         ) : (
           <>
-            <p>By the clocks of {zone}:</p>
+            <p>Time zone: {zone}:</p>
             <ol>
               {nextTimes.map(({ local }) => (
                 <li key={local}>
@@ -62,13 +62,13 @@ function Preview({ preview, draft }: { preview: PreviewStandingProgramResponse; 
       <Notice
         tone={needsApproval ? "warn" : "ok"}
         icon={needsApproval ? "lock" : "check"}
-        title={needsApproval ? "It is asked about once, and waits for approval" : "It needs no approval"}
+        title={needsApproval ? "It needs one approval before it runs" : "No approval needed"}
       >
-        {needsApproval && <p>The key that makes it is the only one that may approve it, and must be an approver's.</p>}
+        {needsApproval && <p>Only the key that creates it can approve it, and the key needs the approver role.</p>}
       </Notice>
       <NoteList notes={notes} />
       {estimate !== undefined && (
-        <Section title="What a run can do at most">
+        <Section title="Estimated usage of a run">
           <Facts facts={estimateFacts(estimate)} />
         </Section>
       )}

@@ -32,11 +32,11 @@ export function SourceFields({ form }: { form: DraftForm }) {
         <TextField
           {...fieldOf("every", "Every")}
           mono
-          hint="Time between two runs, such as 15m, 6h or 14d. At least 1m. For a fixed time of day, use a cron expression."
+          hint="Time between runs, such as 15m, 6h or 14d. At least 1m. For a time of day, use a cron expression."
         />
       )}
       {draft.by === "at" && (
-        <AreaField {...fieldOf("at", "Instants")} mono hint="Such as 2027-01-01T09:00:00Z. One per line, up to 100." />
+        <AreaField {...fieldOf("at", "Times")} mono hint="Such as 2027-01-01T09:00:00Z. One per line, up to 100." />
       )}
       {draft.by === "trigger" && <TriggerFields form={form} />}
       {draft.by === "poll" && <PollFields form={form} />}
@@ -61,7 +61,7 @@ function TriggerFields({ form: { draft, change, fieldOf } }: { form: DraftForm }
       <SelectField
         label="Events of"
         value={draft.toolkit}
-        options={[choose("choose a toolkit"), ...options(toolkits, draft.toolkit)]}
+        options={[choose("choose an app"), ...options(toolkits, draft.toolkit)]}
         onChange={(toolkit) => change({ toolkit, trigger: "" })}
         hint="The app whose events start a run. events: events that you publish. svc: events about this project, such as a failing endpoint."
       />
@@ -69,7 +69,7 @@ function TriggerFields({ form: { draft, change, fieldOf } }: { form: DraftForm }
         {...fieldOf("trigger", "Trigger")}
         options={[choose("choose a trigger"), ...options(triggers, draft.trigger)]}
       />
-      <TextField {...fieldOf("entity", "Entity")} hint="Only events of this user. Leave it empty for all." />
+      <TextField {...fieldOf("entity", "User")} hint="Only events of this user. Leave it empty for all." />
     </>
   );
 }
@@ -77,12 +77,16 @@ function TriggerFields({ form: { draft, change, fieldOf } }: { form: DraftForm }
 function PollFields({ form: { fieldOf } }: { form: DraftForm }) {
   return (
     <>
-      <TextField {...fieldOf("call", "Tool that lists")} mono hint="Only reads, such as sales_crm.list_deals." />
-      <TextField {...fieldOf("pollEntity", "Entity")} hint="The user or customer whose account is read." />
+      <TextField
+        {...fieldOf("call", "Tool that reads the list")}
+        mono
+        hint="Only reads, such as sales_crm.list_deals."
+      />
+      <TextField {...fieldOf("pollEntity", "User")} hint="The user or customer whose account is read." />
       <TextField {...fieldOf("pollEvery", "Every")} mono hint="How often to read it, such as 5m. At least 1m." />
-      <AreaField {...fieldOf("args", "Its arguments")} mono hint="A JSON object, the same for each read, or empty." />
-      <SelectField {...fieldOf("first", "What the first poll finds")} options={firstPolls} />
-      <SelectField {...fieldOf("per", "A run for")} options={pollRuns} />
+      <AreaField {...fieldOf("args", "Arguments")} mono hint="A JSON object, the same for each read, or empty." />
+      <SelectField {...fieldOf("first", "Items that are already in the list")} options={firstPolls} />
+      <SelectField {...fieldOf("per", "One run gets")} options={pollRuns} />
     </>
   );
 }

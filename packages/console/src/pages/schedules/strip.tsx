@@ -2,6 +2,7 @@ import { useQuery } from "@connectrpc/connect-query";
 import { type StandingRun, StandingService } from "@svc/gen/standing";
 import { classNames } from "../../ui/class-names.ts";
 import { runWord } from "../../words/standing.ts";
+import { labelOf } from "../../words/word.ts";
 import styles from "./strip.module.css";
 
 const lookMs = 10_000;
@@ -28,6 +29,6 @@ export function Strip({ id }: { id: string }) {
 /** Returns the text alternative of the row of symbols that shows the last runs: the number of runs in each state. */
 function stripWords(runs: readonly StandingRun[]): string {
   const counts = new Map<string, number>();
-  for (const run of runs) counts.set(runWord(run).word, (counts.get(runWord(run).word) ?? 0) + 1);
+  for (const run of runs) counts.set(labelOf(runWord(run)), (counts.get(labelOf(runWord(run))) ?? 0) + 1);
   return `Last ${runs.length} runs: ${[...counts].map(([word, count]) => `${count} ${word}`).join(", ")}`;
 }

@@ -10,7 +10,5 @@ export function changedWords({ programHash, definitionHash, note }: Hashes, befo
   if (note !== "") return "tools have changed";
   if (before === undefined) return "the first";
   if (programHash !== before.programHash) return "another program";
-  return definitionHash === before.definitionHash
-    ? "the same definition"
-    : "the same program, started or bounded otherwise";
+  return definitionHash === before.definitionHash ? "same definition" : "same program, other start or limits";
 }

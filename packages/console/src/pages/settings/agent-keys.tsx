@@ -54,12 +54,12 @@ function AgentKeyDialog({ onClose }: { onClose: () => void }) {
     });
   };
   return (
-    <Dialog open onClose={onClose} title="Make a key for an agent" hideOnInteractOutside={false}>
+    <Dialog open onClose={onClose} title="Create a key for an agent" hideOnInteractOutside={false}>
       <FormFrame onSubmit={send}>
         <TextField
           label="Name"
           isRequired
-          fault={isTried && name.trim() === "" ? "Say what it is for." : undefined}
+          fault={isTried && name.trim() === "" ? "Enter a purpose." : undefined}
           autoComplete="off"
           value={name}
           onChange={setName}
@@ -69,14 +69,14 @@ function AgentKeyDialog({ onClose }: { onClose: () => void }) {
         <ScopeFields
           scope={scope}
           onChange={setScope}
-          entityHint="Your own id of the one user that the agent works for. Name it, or toolkits."
-          toolkitsHint="Slugs with commas between, such as calendar,notes_wiki. Empty: those that your key may use."
+          entityHint="Your own id of the one user that the agent works for. Enter a user, or apps, or both."
+          toolkitsHint="Slugs separated by commas, such as calendar,notes_wiki. Leave empty for all that your key can use."
         />
         <ConfirmFields {...confirm} onChange={(to) => setConfirm({ ...confirm, ...to })} />
         <FaultNotice error={create.error} />
         <Line>
           <Button kind="primary" type="submit" busy={create.isSending ? "Making" : undefined}>
-            Make the key
+            Create the key
           </Button>
           <Button onPress={onClose}>Cancel</Button>
         </Line>
@@ -94,7 +94,7 @@ export function AgentKeys({ projectId }: { projectId: string }) {
       title="Keys for agents"
       actions={
         <Button icon="plus" why={why} onPress={() => setMaking(true)}>
-          Make a key
+          Create a key
         </Button>
       }
     >
@@ -121,7 +121,7 @@ function MadeKeys() {
   return (
     <ListStates list={list} empty={<NoKeys />}>
       <Stack>
-        {valid.length > 0 ? items("Keys for agents", valid) : <p>None is valid: every key that was made has ended.</p>}
+        {valid.length > 0 ? items("Keys for agents", valid) : <p>No valid key. All keys have ended.</p>}
         {ended.length > 0 && (
           <Disclosure summary={ended.length === 1 ? "One key has ended" : `${ended.length} keys have ended`}>
             {items("Keys that have ended", ended)}
@@ -155,7 +155,7 @@ function KeyItem({ apiKey, now }: { apiKey: ApiKey; now: number }) {
           <ConfirmButton
             words="Revoke"
             title={`Revoke the key ${name}?`}
-            says="Every node refuses it within seconds, for good, and the grants that were given with it. What its agent has done stays done."
+            says="The key and its permissions stop working within seconds. What the agent has done is not undone."
             confirm="Revoke the key"
             busy="Revoking"
             act={() => revoke.sendAsync({ id })}
@@ -171,7 +171,7 @@ function KeyItem({ apiKey, now }: { apiKey: ApiKey; now: number }) {
           </>
         )}
       </p>
-      <p>Bound to {boundText(apiKey)}</p>
+      <p>Limited to {boundText(apiKey)}</p>
       {confirms !== undefined && <p>{confirms}</p>}
       <Copyable text={id} what="key id" />
     </Item>
@@ -182,8 +182,8 @@ function NoKeys() {
   return (
     <Empty icon="key" title="No keys for agents">
       <p>
-        A program that cannot be let in on a page is given a key. An approver makes one for one user or for some
-        toolkits. It ends within 24 hours, and with the key that made it.
+        For agents that cannot sign in on a page. The key is for one user or some apps, works at most 24 hours, and ends
+        with the key that created it.
       </p>
     </Empty>
   );

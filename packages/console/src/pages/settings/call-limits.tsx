@@ -32,10 +32,7 @@ export function CallLimits({ projectId }: { projectId: string }) {
       {list.isPending && <Skeleton rows={3} />}
       {list.isSuccess && limits.length === 0 && (
         <Empty icon="calls" title="No call limits yet">
-          <p>
-            A limit holds calls to an app, by callers and by jobs together: so many at once, or so many in a time. One
-            that finds it full waits for its turn.
-          </p>
+          <p>A limit slows calls to an app: so many at once, or so many in a time. Calls over the limit wait.</p>
         </Empty>
       )}
       {limits.length > 0 && (
@@ -71,7 +68,7 @@ function LimitItem({ limit, why, onChange }: { limit: CallLimit; why: string | u
             words="Delete"
             why={why}
             title={`Delete the limit ${name}?`}
-            says="Calls are no longer held to it; what waits for it goes on."
+            says="Calls are no longer limited. Waiting calls continue."
             confirm="Delete the limit"
             busy="Deleting"
             act={() => remove.sendAsync({ name })}
@@ -80,7 +77,7 @@ function LimitItem({ limit, why, onChange }: { limit: CallLimit; why: string | u
       }
     >
       <p>
-        {limitWords(limit)}, for {toolkitSlug === "" ? "every toolkit" : toolkitSlug}
+        {limitWords(limit)}, for {toolkitSlug === "" ? "all apps" : toolkitSlug}
       </p>
       {keyExpression !== "" && (
         <p>
@@ -104,23 +101,23 @@ function LimitDialog({ limit, onClose }: { limit: CallLimit | undefined; onClose
           ...field("Name", "A lower-case letter, then lower-case letters, digits, - and _."),
           when: () => limit === undefined,
         },
-        toolkitSlug: field("Toolkit", "Only its calls; empty for those of every toolkit."),
-        concurrency: field("Calls at once", "Empty for any number."),
-        rateMax: field("Calls that begin in a time", "Empty for any number."),
-        ratePer: field("That time, in seconds", "1 to 86,400."),
+        toolkitSlug: field("App", "Only calls to this app. Leave empty for all apps."),
+        concurrency: field("Calls at once", "Leave empty for no limit."),
+        rateMax: field("Calls in a period", "Leave empty for no limit."),
+        ratePer: field("Period in seconds", "1 to 86,400."),
         keyExpression: field(
           "Counted by",
           "CEL over toolSlug, entityId, accountId and accessClass, such as accountId. Empty: all together.",
         ),
-        paused: { check: "Paused: no call goes" },
+        paused: { check: "Paused: all calls wait" },
       }}
       start={typedOf(limit)}
       request={(typed) => ({ limit: limitOf(typed) })}
-      act={limit === undefined ? "Add the limit" : "Put the limit"}
+      act={limit === undefined ? "Add the limit" : "Save the limit"}
       busy="Putting"
       onClose={onClose}
       done={(_, { name }) => {
-        announce(`The limit ${name} holds.`);
+        announce(`The limit ${name} is saved.`);
         onClose();
         return refresh();
       }}

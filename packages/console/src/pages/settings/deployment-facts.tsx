@@ -23,20 +23,20 @@ export function DeploymentFacts() {
           <Facts
             facts={[
               ["Version", deployment.version],
-              ["Apps", deployment.sandbox ? "a sandbox answers in place of real apps" : "real apps are called"],
+              ["Apps", deployment.sandbox ? "Sandbox: no real app is called" : "Real apps"],
               ["Address", <Copyable key="address" text={deployment.publicUrl} what="address" />],
-              ["Features", deployment.features.join(", ") || "none beyond the usual"],
+              ["Features", deployment.features.join(", ") || "default"],
             ]}
           />
         </Section>
       )}
       {kept !== undefined && (
-        <Section title="What is kept, and how long">
+        <Section title="Retention">
           <Facts
             facts={[
-              ["Settled events and their deliveries", keptWords(kept.events)],
-              ["Calls, in the ledger", keptWords(kept.calls)],
-              ["Jobs, with receipt and log", keptWords(kept.jobs)],
+              ["Events and finished deliveries", keptWords(kept.events)],
+              ["Tool calls", keptWords(kept.calls)],
+              ["Finished jobs", keptWords(kept.jobs)],
               ["Rows of jobs", keptWords(kept.jobRows)],
               ["Runs of schedules", keptWords(kept.standingRuns)],
             ]}

@@ -47,7 +47,7 @@ export function GrantItem({ grant, projectId }: { grant: Grant; projectId: strin
       {beside !== undefined && <p>{beside}</p>}
       {confirms !== undefined && <p>{confirms}</p>}
       <p>
-        Let in <Time at={createdAt} /> at {clientOrigin},{" "}
+        Connected <Time at={createdAt} /> at {clientOrigin},{" "}
         {usedAt === undefined ? (
           "not used yet"
         ) : (
@@ -62,7 +62,7 @@ export function GrantItem({ grant, projectId }: { grant: Grant; projectId: strin
         )}
       </p>
       <p>
-        Its calls are made as <Copyable text={keyId} what="key id" />
+        Calls are made as <Copyable text={keyId} what="key id" />
       </p>
     </Item>
   );
@@ -74,21 +74,21 @@ function GrantButtons({ grant, projectId }: { grant: Grant; projectId: string })
   const refresh = useRefresh(GrantsService);
   const revoke = useWrite(GrantsService.method.revokeGrant, {
     onSuccess: () => {
-      announce(`The grant of ${agentName(grant)} is revoked.`);
+      announce(`${agentName(grant)} is disconnected.`);
       return refresh();
     },
   });
   return (
     <>
       <Button why={why} onPress={() => setNarrowing(true)}>
-        Narrow
+        Limit
       </Button>
       <ConfirmButton
         words="Revoke"
         why={why}
-        title={`Revoke the grant of ${agentName(grant)}?`}
-        says="Its tokens are refused within seconds, for good. What it has done stays done. To come back, the agent has to ask a person again."
-        confirm="Revoke the grant"
+        title={`Disconnect ${agentName(grant)}?`}
+        says="Its tokens stop working within seconds. What the agent has done is not undone. To connect again, it has to ask a person."
+        confirm="Disconnect"
         busy="Revoking"
         act={() => revoke.sendAsync({ id: grant.id })}
       />
@@ -105,7 +105,7 @@ function useWhyNotMine({ voucherKeyId }: Grant, projectId: string): string | und
   const session = useSession();
   const why = useApproverWhy(projectId);
   if (why === undefined || seatFor(session, projectId)?.keyId === voucherKeyId) return undefined;
-  return "It takes the key that it was given with, or one with the role approver.";
+  return "This needs the key that connected the agent, or a key with the role approver.";
 }
 
 /**
@@ -117,47 +117,47 @@ function NarrowDialog({ grant, onClose }: { grant: Grant; onClose: () => void })
   return (
     <WriteDialog
       method={GrantsService.method.updateGrant}
-      title={`Narrow the grant of ${agentName(grant)}`}
+      title={`Limit ${agentName(grant)}`}
       fields={{}}
       isTyped
       request={() => ({ id: grant.id, ...narrowing(grant, kept) })}
       why={() => whyNotNarrowed(grant, kept)}
-      act="Narrow the grant"
+      act="Save the limits"
       busy="Narrowing"
       onClose={onClose}
       done={() => {
-        announce(`The grant of ${agentName(grant)} is narrowed.`);
+        announce(`${agentName(grant)} is limited.`);
         onClose();
         return refresh();
       }}
     >
-      <p>What is taken away is gone at once, for good: the agent has to ask a person to get it back.</p>
+      <p>The agent loses these permissions at once. To get them back, it has to ask a person.</p>
       <TicksField
-        label="Tools it keeps"
+        label="Tools it can still use"
         options={grant.accessClasses.map((value) => ({ value, words: value, says: classWord(value).says }))}
         chosen={kept.accessClasses}
         onChange={(accessClasses) => setKept({ ...kept, accessClasses })}
       />
       {grant.toolkitSlugs.length > 0 ? (
         <TicksField
-          label="Toolkits it keeps"
+          label="Apps it can still use"
           options={grant.toolkitSlugs.map((value) => ({ value, words: value }))}
           chosen={kept.toolkitSlugs}
           onChange={(toolkitSlugs) => setKept({ ...kept, toolkitSlugs })}
         />
       ) : (
         <TextField
-          label="Toolkits it keeps"
+          label="Apps it can still use"
           autoComplete="off"
           mono
           value={kept.typed}
           onChange={(typed) => setKept({ ...kept, typed })}
-          hint="Short names of toolkits, separated by commas, such as calendar,notes_wiki. Leave it empty to keep all."
+          hint="Slugs separated by commas, such as calendar,notes_wiki. Leave empty to keep all."
         />
       )}
       {grant.agentTools.length > 0 && (
         <TicksField
-          label="Further abilities that it keeps"
+          label="Other abilities it keeps"
           options={agentToolChoices.filter(({ value }) => grant.agentTools.includes(value))}
           chosen={kept.agentTools}
           onChange={(agentTools) => setKept({ ...kept, agentTools })}

@@ -18,9 +18,9 @@ test("only what is taken away is sent, and what is kept whole stays as it is", (
 });
 
 test("a grant is not narrowed to nothing, nor by nothing", () => {
-  expect(whyNotNarrowed(grant, keptOf(grant))).toBe("Nothing is taken away yet.");
-  expect(whyNotNarrowed(grant, { ...keptOf(grant), accessClasses: [] })).toContain("revoke the grant instead");
-  expect(whyNotNarrowed(grant, { ...keptOf(grant), toolkitSlugs: [] })).toContain("revoke the grant instead");
+  expect(whyNotNarrowed(grant, keptOf(grant))).toBe("No permission is removed yet.");
+  expect(whyNotNarrowed(grant, { ...keptOf(grant), accessClasses: [] })).toContain("Disconnect the agent instead");
+  expect(whyNotNarrowed(grant, { ...keptOf(grant), toolkitSlugs: [] })).toContain("Disconnect the agent instead");
 });
 
 test("what an agent has beside the tools of apps is taken in part or whole", () => {
@@ -33,6 +33,8 @@ test("more of a grant's calls are confirmed by a person, by somebody who is name
   const kept = { ...keptOf(grant), confirm: { person: "writes", contact: " lead " } };
   expect(narrowing(grant, kept).confirm).toEqual({ person: "writes", contact: "lead" });
   expect(whyNotNarrowed(grant, kept)).toBeUndefined();
-  expect(whyNotNarrowed(grant, { ...kept, confirm: { person: "writes", contact: "" } })).toContain("who is asked");
+  expect(whyNotNarrowed(grant, { ...kept, confirm: { person: "writes", contact: "" } })).toContain(
+    "who has to confirm",
+  );
   expect(narrowing({ ...grant, confirm: { person: "writes", contact: "lead" } }, kept).confirm).toBeUndefined();
 });

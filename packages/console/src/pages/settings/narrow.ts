@@ -45,9 +45,9 @@ export function narrowing(grant: Narrowed, { accessClasses, toolkitSlugs, typed,
 export function whyNotNarrowed(grant: Narrowed, kept: KeptGrant): string | undefined {
   const isNothing =
     kept.accessClasses.length === 0 || (grant.toolkitSlugs.length > 0 && kept.toolkitSlugs.length === 0);
-  if (isNothing) return "Nothing would be left: revoke the grant instead.";
+  if (isNothing) return "Nothing would be left. Disconnect the agent instead.";
   const { accessClasses, toolkitSlugs, agentTools, confirm } = narrowing(grant, kept);
-  if (confirm !== undefined && confirm.contact === "") return "Say who is asked to confirm.";
+  if (confirm !== undefined && confirm.contact === "") return "Enter who has to confirm.";
   const isSome = accessClasses.length + toolkitSlugs.length + agentTools.length > 0 || confirm !== undefined;
-  return isSome ? undefined : "Nothing is taken away yet.";
+  return isSome ? undefined : "No permission is removed yet.";
 }

@@ -33,7 +33,7 @@ import { Secrets } from "./secrets.tsx";
 import { Seats } from "./sessions.tsx";
 
 const themes: readonly { value: Preferences["theme"]; words: string }[] = [
-  { value: "system", words: "As the system" },
+  { value: "system", words: "System" },
   { value: "light", words: "Light" },
   { value: "dark", words: "Dark" },
 ];
@@ -42,7 +42,7 @@ const themes: readonly { value: Preferences["theme"]; words: string }[] = [
 function BrowserSettings() {
   const { theme, zone, shortcuts } = usePreferences();
   const zones: readonly { value: Preferences["zone"]; words: string }[] = [
-    { value: "local", words: `Your own, ${zoneName("local")}` },
+    { value: "local", words: `Local: ${zoneName("local")}` },
     { value: "utc", words: "UTC" },
   ];
   return (
@@ -61,10 +61,10 @@ function BrowserSettings() {
           onChange={(value) => setPreferences({ zone: value === "utc" ? "utc" : "local" })}
         />
         <CheckField
-          label="Single letters are shortcuts"
+          label="Single-key shortcuts"
           checked={shortcuts}
           onChange={(on) => setPreferences({ shortcuts: on })}
-          hint="Turn them off if you control the page by voice. The key ? shows all shortcuts."
+          hint="Turn off if you use voice control. Press ? to see all shortcuts."
         />
       </Stack>
     </Section>
@@ -115,7 +115,7 @@ function WhoAmI() {
   const identity = useQuery(IdentityService.method.getIdentity, {});
   const me = identity.data;
   return (
-    <Section title="Who you are here">
+    <Section title="Your key">
       <FaultNotice error={identity.error} onRetry={() => void identity.refetch()} />
       {identity.isPending && <Skeleton rows={3} />}
       {me !== undefined && (
@@ -148,13 +148,13 @@ function Grants({ projectId }: { projectId: string }) {
     </Items>
   );
   return (
-    <Section title="Agents let in">
+    <Section title="Connected agents">
       <ListStates list={list} empty={<NoGrants />}>
         <Stack>
-          {held.length > 0 ? items("Grants", held) : <p>No grant holds: every agent that was let in is out again.</p>}
+          {held.length > 0 ? items("Grants", held) : <p>No agent is connected now.</p>}
           {ended.length > 0 && (
             <Disclosure summary={ended.length === 1 ? "One has ended" : `${ended.length} have ended`}>
-              {items("Grants that have ended", ended)}
+              {items("Disconnected agents", ended)}
             </Disclosure>
           )}
           <LoadMore list={list} />
@@ -166,10 +166,10 @@ function Grants({ projectId }: { projectId: string }) {
 
 function NoGrants() {
   return (
-    <Empty icon="plug" title="No agent was let in yet">
+    <Empty icon="plug" title="No agent connected yet">
       <p>
-        An agent's program that is given the address of this service's <code>/mcp</code>, and no key, leads a person to
-        a page that asks what it may do. What the person allows is a grant, and stands here.
+        An agent that gets the address of this service's <code>/mcp</code>opens a page where a person chooses what it
+        may do. Then the agent appears here.
       </p>
     </Empty>
   );
@@ -200,7 +200,7 @@ function SessionItem({ session: { id, userAgent, createdAt, usedAt, expiresAt } 
   const refresh = useRefresh(ConsoleService);
   const end = useWrite(ConsoleService.method.endSession, {
     onSuccess: () => {
-      announce("The session has ended for this key.");
+      announce("The session is ended.");
       return refresh();
     },
   });
@@ -209,9 +209,9 @@ function SessionItem({ session: { id, userAgent, createdAt, usedAt, expiresAt } 
       title={<span title={userAgent}>{browserWords(userAgent)}</span>}
       actions={
         <ConfirmButton
-          words="End"
+          words="Sign out"
           title="End this session?"
-          says="Its browser has to sign in again. Where it has seats of other keys, it keeps those. If it is this browser, this page asks for a key."
+          says="That browser has to sign in again with this key. Its other keys stay signed in."
           confirm="End the session"
           busy="Ending"
           act={() => end.sendAsync({ id })}

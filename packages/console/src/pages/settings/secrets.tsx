@@ -71,7 +71,7 @@ function SecretItem({
             words="Delete"
             why={why}
             title={`Delete the secret ${name}?`}
-            says="What a job sends with it from then on fails, and programs that name it are refused."
+            says="Jobs and programs that use the secret then fail."
             confirm="Delete the secret"
             busy="Deleting"
             act={() => remove.sendAsync({ name })}
@@ -79,7 +79,7 @@ function SecretItem({
         </>
       }
     >
-      value put <Time at={updatedAt} />
+      value set <Time at={updatedAt} />
     </Item>
   );
 }
@@ -88,8 +88,8 @@ function NoSecrets() {
   return (
     <Empty icon="key" title="No secrets yet">
       <p>
-        A secret stands for a value that programs send and nobody reads: {'{"$secret": "billing_token"}'} in the
-        headers, the query and the body of an http step, and at any argument that a tool marks sensitive.
+        Programs use a secret without seeing its value: {'{"$secret": "billing_token"}'} in the headers, the query and
+        the body of an http step, and at any argument that a tool marks sensitive.
       </p>
     </Empty>
   );
@@ -125,11 +125,11 @@ function SecretDialog({ name, onClose }: { name: string; onClose: () => void }) 
       }}
       start={{ name }}
       request={(values) => values}
-      act={name === "" ? "Add the secret" : "Put the new value"}
+      act={name === "" ? "Add the secret" : "Save the new value"}
       busy="Putting"
       onClose={onClose}
       done={(_, values) => {
-        announce(`The secret ${values.name} has its value.`);
+        announce(`The secret ${values.name} is saved.`);
         onClose();
         return refresh();
       }}

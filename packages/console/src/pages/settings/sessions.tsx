@@ -12,14 +12,14 @@ export function Seats({ projectId }: { projectId: string }) {
   const seats = useSession()?.seats ?? [];
   return (
     <Section
-      title="Seats of this browser"
+      title="Signed-in keys"
       actions={
         <Link to="/add-seat" className={buttonClass()}>
-          Add a key of another project
+          Add a key
         </Link>
       }
     >
-      <Items label="Seats">
+      <Items label="Signed-in keys">
         {seats.map((seat) => (
           <Item
             key={seat.keyId}
@@ -39,15 +39,15 @@ function GiveUp({ seat }: { seat: Seat }) {
   const name = seat.role === "admin" ? "Administration" : seat.projectName;
   return (
     <ConfirmButton
-      words="Give up"
-      title={`Give up the seat for ${name}?`}
-      says="This browser then asks for a key to show it again. The key itself stays as it is, and other browsers stay signed in."
-      confirm="Give up the seat"
-      busy="Giving up"
+      words="Sign out"
+      title={`Sign out of ${name}?`}
+      says="This browser then needs a key to open it again. The key stays valid, and other browsers stay signed in."
+      confirm="Sign out"
+      busy="Signing out"
       act={async () => {
         const refusal = await giveUpSeat(seat.keyId);
         if (refusal !== undefined) throw new Error(`${refusal.message} ${refusal.help}`);
-        announce(`The seat for ${name} is given up.`);
+        announce(`Signed out of ${name}.`);
       }}
     />
   );

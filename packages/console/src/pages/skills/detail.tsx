@@ -65,7 +65,7 @@ export default function SkillPage() {
         <Columns>
           <Stack>
             <p>{skill.description}</p>
-            <Section title="Call it" boxed>
+            <Section title="Call" boxed>
               <CallForm key={skill.version} skill={skill} isNewest={skill.version === newest} projectId={projectId} />
             </Section>
             <Section title="Program">
@@ -73,28 +73,28 @@ export default function SkillPage() {
             </Section>
           </Stack>
           <Stack>
-            <Section title="Skill">
+            <Section title="Saved tool">
               <Facts
                 facts={[
                   ["Version", skill.version],
-                  ["Made", <Time key="made" at={skill.createdAt} />],
+                  ["Created", <Time key="made" at={skill.createdAt} />],
                   ["From job", <JobLink key="job" projectId={projectId} id={skill.jobId} />],
                   [
                     "Its jobs",
                     <Link key="jobs" to="/p/$projectId/jobs" params={{ projectId }} search={{ skill: skill.toolSlug }}>
-                      those that calls submitted
+                      View its jobs
                     </Link>,
                   ],
                   [
-                    "By itself",
+                    "On a schedule",
                     <Link key="new" to="/p/$projectId/schedules/new" params={{ projectId }} search={{ skill: slug }}>
-                      a schedule that runs it
+                      Create a schedule
                     </Link>,
                   ],
                 ]}
               />
             </Section>
-            <Section title="What it takes">
+            <Section title="Input">
               <JsonView text={skill.inputSchemaJson} label="input schema" />
             </Section>
           </Stack>
@@ -117,7 +117,7 @@ function DeleteSkill({ slug, version, projectId }: { slug: string; version: numb
       return queries.invalidateQueries();
     },
   });
-  const why = seat?.role === "approver" ? undefined : "Only an approver's key deletes a skill";
+  const why = seat?.role === "approver" ? undefined : "This needs a key with the role approver";
   const busy = remove.isSending ? "Deleting" : undefined;
   return (
     <>
@@ -130,7 +130,7 @@ function DeleteSkill({ slug, version, projectId }: { slug: string; version: numb
         title={`Delete skills.${slug}?`}
         actions={
           <>
-            <Button onPress={() => setOpen(false)}>Keep it</Button>
+            <Button onPress={() => setOpen(false)}>Cancel</Button>
             <Button kind="danger" busy={busy} onPress={() => remove.send({ slug, version })}>
               Delete version {version}
             </Button>
@@ -140,7 +140,7 @@ function DeleteSkill({ slug, version, projectId }: { slug: string; version: numb
           </>
         }
       >
-        <p>Running jobs continue. Later calls get the newest version left, or are refused if there is none.</p>
+        <p>Running jobs continue. Later calls use the newest version that is left, or fail if there is none.</p>
         <FaultNotice error={remove.error} />
       </Dialog>
     </>
@@ -168,7 +168,7 @@ function CallForm({ skill, isNewest, projectId }: { skill: Skill; isNewest: bool
         hint={
           skill.accessClass === "destructive"
             ? 'It is destructive: add "confirm": true once you mean it.'
-            : "JSON, by what it takes."
+            : "JSON that fits the input schema."
         }
       />
       <Line>
@@ -190,7 +190,7 @@ function CallForm({ skill, isNewest, projectId }: { skill: Skill; isNewest: bool
       {jobId !== undefined && (
         <Notice
           tone="ok"
-          title="A job does it"
+          title="A job is running it"
           actions={
             <Link to="/p/$projectId/jobs/$jobId" params={{ projectId, jobId }} className={buttonClass()}>
               Open the job

@@ -8,21 +8,21 @@ import { Time } from "../../ui/values/time.tsx";
 import { classWord } from "../../words/calls.ts";
 
 const skills = listPage({
-  title: "Skills",
+  title: "Saved tools",
   method: JobsService.method.listSkills,
   rows: "skills",
   params: listSearch({}, {}, () => ({ pageSize: 100 })),
   columns: [
-    { id: "slug", title: "Skill", width: "minmax(120px, 1fr)", linked: ({ toolSlug }) => <code>{toolSlug}</code> },
+    { id: "slug", title: "Saved tool", width: "minmax(120px, 1fr)", linked: ({ toolSlug }) => <code>{toolSlug}</code> },
     {
       id: "class",
-      title: "Class",
+      title: "Effect",
       width: "120px",
       cell: ({ accessClass }) => <State word={classWord(accessClass)} />,
     },
-    { id: "says", title: "What it does", width: "minmax(160px, 3fr)", cell: ({ description }) => description },
+    { id: "says", title: "Description", width: "minmax(160px, 3fr)", cell: ({ description }) => description },
     { id: "version", title: "Version", width: "80px", cell: ({ version }) => version },
-    { id: "made", title: "Made", width: "136px", cell: ({ createdAt }) => <Time at={createdAt} /> },
+    { id: "made", title: "Created", width: "136px", cell: ({ createdAt }) => <Time at={createdAt} /> },
   ],
   card: ({ toolSlug, description, accessClass }) => (
     <>
@@ -45,11 +45,9 @@ export default function SkillsPage() {
 
 function NoSkills() {
   return (
-    <Empty icon="skill" title="No skills yet">
-      <p>
-        A skill is the program of a job that succeeded, made a tool. Open such a job, and choose Make a skill of it.
-      </p>
-      <p>Its program has to declare what it takes, as an inputSchema.</p>
+    <Empty icon="skill" title="No saved tools yet">
+      <p>A saved tool is the program of a job that succeeded. Open such a job, and choose Save as a tool.</p>
+      <p>Its program needs an inputSchema.</p>
     </Empty>
   );
 }

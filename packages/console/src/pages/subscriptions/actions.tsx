@@ -24,7 +24,7 @@ export function SubscriptionActions({ projectId, subscription }: { projectId: st
   const update = useWrite(TriggersService.method.updateSubscription, {
     onSuccess: (_, { active: wanted, paused }) => {
       announce(
-        paused === true ? "Paused." : paused === false ? "Resumed." : wanted === true ? "Re-enabled." : "Deactivated.",
+        paused === true ? "Paused." : paused === false ? "Resumed." : wanted === true ? "Turned on." : "Turned off.",
       );
       return queries.invalidateQueries();
     },
@@ -57,7 +57,7 @@ export function SubscriptionActions({ projectId, subscription }: { projectId: st
       )}
       {!active && !isPaused && (
         <Button kind="primary" icon="play" busy={busy} onPress={() => void reenable()}>
-          Re-enable
+          Turn on
         </Button>
       )}
       {agent === undefined && (
@@ -71,10 +71,10 @@ export function SubscriptionActions({ projectId, subscription }: { projectId: st
       )}
       {(active || isPaused) && (
         <ConfirmButton
-          words="Deactivate"
-          title="Deactivate this subscription?"
-          says={`${pendingWords(health?.pendingDeliveries ?? 0)} It misses all events until it is re-enabled; only a replay delivers them then. To lose nothing, pause it instead.`}
-          confirm="Deactivate it"
+          words="Turn off"
+          title="Turn this subscription off?"
+          says={`${pendingWords(health?.pendingDeliveries ?? 0)} It misses all events until you turn it on again. You can resend them later. To lose nothing, pause it instead.`}
+          confirm="Turn it off"
           busy="Sending"
           act={() => update.sendAsync({ id, active: false })}
         />
@@ -91,7 +91,7 @@ export function SubscriptionActions({ projectId, subscription }: { projectId: st
 }
 
 function pendingWords(pending: number): string {
-  return pending === 0 ? "" : `Its ${pending.toLocaleString("en")} pending deliveries end as dead_letter.`;
+  return pending === 0 ? "" : `Its ${pending.toLocaleString("en")} waiting deliveries fail.`;
 }
 
 /** Draws a dialog that asks for confirmation before a subscription is deleted, because a deletion cannot be undone. */
@@ -113,7 +113,7 @@ function DeleteDialog({
       title="Delete this subscription?"
       fields={{}}
       request={() => ({ id })}
-      keep="Keep it"
+      keep="Cancel"
       act="Delete it"
       kind="danger"
       onClose={onClose}
@@ -124,9 +124,9 @@ function DeleteDialog({
       }}
     >
       <p>
-        Nothing is delivered to {endpointUrl} any more
-        {pending > 0 && `, and ${pending.toLocaleString("en")} pending deliveries end as dead_letter`}. Its secret is
-        gone with it. Events and past deliveries stay.
+        svc sends nothing to {endpointUrl} any more
+        {pending > 0 && `, and ${pending.toLocaleString("en")} pending deliveries end as dead_letter`}any more. Its
+        secret is deleted. Events and past deliveries stay.
       </p>
     </WriteDialog>
   );

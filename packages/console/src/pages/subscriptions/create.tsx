@@ -61,11 +61,11 @@ function Created({
         <Notice key={warning} tone="warn" title={warning} />
       ))}
       <Section title="Signing secret">
-        <Notice tone="warn" title="It is shown once. Keep it where your endpoint reads it." />
+        <Notice tone="warn" title="It is shown only once. Save it where your endpoint can read it." />
         <CodeBlock text={signingSecret} what="secret" />
       </Section>
-      <Section title="Verify what arrives">
-        <p>Each delivery is signed in the form of Standard Webhooks. With its library:</p>
+      <Section title="Verify the signature">
+        <p>Each delivery is signed as Standard Webhooks describes. With its library:</p>
         <CodeBlock text={verifySnippet} what="snippet" />
       </Section>
       {subscription !== undefined && (
@@ -75,7 +75,7 @@ function Created({
             params={{ projectId, subscriptionId: subscription.id }}
             className={buttonClass("primary")}
           >
-            Go on: send a test event
+            Continue: send a test event
           </Link>
         </Line>
       )}

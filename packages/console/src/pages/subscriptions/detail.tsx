@@ -95,7 +95,7 @@ function Health({ projectId, subscription }: { projectId: string; subscription: 
       icon={icon}
       title={
         health === undefined
-          ? "Its health is not known."
+          ? "The health is not known."
           : healthSentence(health, inactiveReason, now, pauserOf(subscription))
       }
       actions={
@@ -142,7 +142,7 @@ function FilterFaults({ projectId, subscription: { id, health } }: { projectId: 
         </Link>
       }
     >
-      <p>A field that it reads is absent or has another type. They are counted since the filter was set.</p>
+      <p>A field is absent or has another type. Counted since the filter was set.</p>
     </Notice>
   );
 }
@@ -160,7 +160,7 @@ function Missed({ projectId, subscriptionId, since }: { projectId: string; subsc
     <Notice
       tone="info"
       icon="replay"
-      title="It is active again. What came in meanwhile was not delivered to it."
+      title="The subscription is on again. Events from the time in between were not delivered."
       actions={
         <Link
           to="/p/$projectId/replays"
@@ -168,7 +168,7 @@ function Missed({ projectId, subscriptionId, since }: { projectId: string; subsc
           search={{ start: "yes", subscription: subscriptionId, since, only: "undelivered" }}
           className={buttonClass("primary")}
         >
-          Replay what was missed
+          Resend missed events
         </Link>
       }
     />
@@ -194,7 +194,7 @@ function SubscriptionFacts({ projectId, subscription }: { projectId: string; sub
         ["Created", <Time key="created" at={createdAt} />],
         ["Paused", pausedAt === undefined ? undefined : <Time key="paused" at={pausedAt} />],
         ...agentFacts(agent),
-        ["Last success", <Time key="success" at={health?.lastSuccessAt} none="none of the newest deliveries" />],
+        ["Last success", <Time key="success" at={health?.lastSuccessAt} none="none recently" />],
         [
           "Deliveries",
           <Link key="deliveries" to="/p/$projectId/deliveries" params={{ projectId }} search={{ subscription: id }}>
@@ -214,7 +214,7 @@ function SubscriptionFacts({ projectId, subscription }: { projectId: string; sub
 function agentFacts(agent: Subscription["agent"]): readonly (readonly [string, ReactNode])[] {
   if (agent === undefined) return [];
   return [
-    ["Made over MCP by", <Copyable key="key" text={agent.keyId} what="key" />],
+    ["Created over MCP by", <Copyable key="key" text={agent.keyId} what="key" />],
     ["The agent's id of it", <Copyable key="mcp" text={agent.id} what="id" />],
     ["Ends unless refreshed", <Time key="ends" at={agent.refreshBefore} />],
   ];

@@ -101,12 +101,12 @@ function ToolkitFields({ form }: { form: SubscriptionForm }) {
         <Choice
           label="Events of"
           value={draft.toolkitSlug}
-          options={[{ value: "", words: "every toolkit" }, ...toolkits]}
+          options={[{ value: "", words: "all apps" }, ...toolkits]}
           onChange={(toolkitSlug) => change({ toolkitSlug, types: [] })}
         />
       </Line>
       <TextField
-        {...inputOf(form, "entityId", "Entity")}
+        {...inputOf(form, "entityId", "User")}
         autoComplete="off"
         hint="Only events of this customer or user, by your own id. Leave it empty for all. It cannot be changed later."
       />

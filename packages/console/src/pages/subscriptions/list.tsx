@@ -51,10 +51,8 @@ const subscriptions = listPage({
     params: { projectId, subscriptionId: id },
   }),
   empty: () => (
-    <Empty icon="subscription" title="No subscription yet">
-      <p>
-        A subscription names an endpoint of yours. Events are posted to it, signed and tried again until it takes them.
-      </p>
+    <Empty icon="subscription" title="No subscriptions yet">
+      <p>svc sends events to your endpoint, signed, and retries until it accepts them.</p>
     </Empty>
   ),
 });

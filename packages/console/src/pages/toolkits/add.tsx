@@ -33,10 +33,10 @@ export default function AddToolkitPage() {
   const why = useApproverWhy(projectId);
   return (
     <Page
-      title="Add a toolkit"
+      title="Add an app"
       back={
         <Link to="/p/$projectId/toolkits" params={{ projectId }}>
-          Toolkits
+          Apps
         </Link>
       }
       actions={
@@ -203,7 +203,7 @@ function SourceForm({
             />
             {isTaken && (
               <CheckField
-                label="Replace the toolkit that has this slug"
+                label="Replace the app that has this slug"
                 checked={input.replace}
                 onChange={(replace) => onChange({ replace })}
               />

@@ -20,7 +20,7 @@ export function ChangedToolView({
   onChoose: ((isChosen: boolean) => void) | undefined;
 }) {
   const id = useId();
-  const shown = name === "" ? "Texts of the toolkit" : <code>{name}</code>;
+  const shown = name === "" ? "Texts of the app" : <code>{name}</code>;
   return (
     <div className={styles["tool"]}>
       <div className={styles["head"]}>

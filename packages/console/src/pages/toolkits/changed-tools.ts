@@ -13,7 +13,7 @@ export type ChangedTool = {
   readonly isFlagged: boolean;
 };
 
-/** Returns the changed tools of a toolkit: suspicious ones first, then those that may break calls. Texts of the toolkit have no name. */
+/** Returns the changed tools of a toolkit: suspicious ones first, then those that may break calls. Texts of the app have no name. */
 export function changedTools({ added, gone, altered }: ToolkitChanges): ChangedTool[] {
   const none = { added: undefined, isGone: false, parts: [], isBreaking: false, isFlagged: false };
   const tools = [

@@ -76,7 +76,7 @@ function ReadAgain({ slug, source }: { slug: string; source: ToolkitSource }) {
           takesFolders={false}
           onFiles={([chosen]) => void chosen?.file.text().then((document) => read.send({ slug, document }))}
         >
-          <p>{busy ?? "The toolkit was made from a file. Choose a newer version of it to see what has changed."}</p>
+          <p>{busy ?? "The app was made from a file. Choose a newer version of it to see what has changed."}</p>
         </FileDrop>
       ) : (
         <Line>

@@ -55,7 +55,7 @@ test("one file of JSON is taken as it is, laid out where it was one line", async
 
 test("what is no definition says what would be one, and YAML that is broken says where", async () => {
   expect(await readDefinition([{ path: "shop.csv", text: "" }])).toEqual({
-    problem: "Choose a toolkit's folder, with toolkit.yaml in it, or one file of JSON: shop.csv is neither.",
+    problem: "Choose the folder of an app with toolkit.yaml in it, or one JSON file: shop.csv is neither.",
   });
   const broken = await readDefinition([{ path: "shop/toolkit.yaml", text: "slug: shop\nname: [a\n" }]);
   expect(broken).toEqual({ problem: expect.stringMatching(/^shop\/toolkit\.yaml:\d: /) });

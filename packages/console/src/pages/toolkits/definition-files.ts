@@ -18,7 +18,7 @@ export async function readDefinition(files: readonly ChosenFile[]): Promise<Uplo
   const [json, ...others] = files.filter(({ path }) => path.endsWith(".json"));
   if (json === undefined || others.length > 0) {
     const found = files.length === 1 ? `${files[0]?.path} is neither` : "neither is there";
-    return { problem: `Choose a toolkit's folder, with toolkit.yaml in it, or one file of JSON: ${found}.` };
+    return { problem: `Choose the folder of an app with toolkit.yaml in it, or one JSON file: ${found}.` };
   }
   return { text: json.text.includes("\n") ? json.text : prettyJson(json.text) };
 }

@@ -80,16 +80,16 @@ function Publishable({ projectId, published }: { projectId: string; published: P
   if (toolkit === undefined) return null;
   return (
     <>
-      <Notice tone={before === undefined ? "ok" : "warn"} title="It can be published">
-        {before?.ownerProjectId === "" && <p>It hides the shared toolkit {before.slug} from this project.</p>}
+      <Notice tone={before === undefined ? "ok" : "warn"} title="Ready to publish">
+        {before?.ownerProjectId === "" && <p>It replaces the shared app {before.slug} in this project.</p>}
         {before !== undefined && before.ownerProjectId !== "" && (
           <p>
-            It takes the place of version {before.version} of this project. Accounts stay, unless it sends their
-            credentials elsewhere: those are to be connected anew.
+            It replaces version {before.version} of this project. Accounts stay connected, unless their credentials
+            would go to another server.
           </p>
         )}
       </Notice>
-      <Section title="What is published">
+      <Section title="Will be published">
         <Facts
           facts={[
             ["Slug", <code key="slug">{toolkit.slug}</code>],

@@ -32,7 +32,7 @@ export default function ToolkitPage() {
       title={toolkit?.name ?? toolkitSlug}
       back={
         <Link to="/p/$projectId/toolkits" params={{ projectId }}>
-          Toolkits
+          Apps
         </Link>
       }
       actions={
@@ -70,10 +70,10 @@ export default function ToolkitPage() {
 }
 
 const connectability: Record<ToolkitConnectability, string> = {
-  [ToolkitConnectability.UNSPECIFIED]: "needs no account",
-  [ToolkitConnectability.READY]: "by every scheme",
-  [ToolkitConnectability.NEEDS_OAUTH_REGISTRATION]: "not before the deployment registers an OAuth client",
-  [ToolkitConnectability.OAUTH_PENDING]: "but not by sign-in at the app, before an OAuth client is registered",
+  [ToolkitConnectability.UNSPECIFIED]: "No account needed",
+  [ToolkitConnectability.READY]: "Yes",
+  [ToolkitConnectability.NEEDS_OAUTH_REGISTRATION]: "After the deployment has an OAuth client",
+  [ToolkitConnectability.OAUTH_PENDING]: "Yes, but sign-in at the app needs an OAuth client",
 };
 
 function ToolkitFacts({ toolkit }: { toolkit: Toolkit }) {
@@ -84,7 +84,7 @@ function ToolkitFacts({ toolkit }: { toolkit: Toolkit }) {
         ["Category", toolkit.category.replaceAll("-", " ") || undefined],
         ["Definition", `version ${toolkit.version}`],
         ["Schemes", toolkit.authSchemes.map(schemeWords).join(", ") || "none"],
-        ["Connects", connectability[toolkit.connectability] ?? "this page does not know: reload it"],
+        ["Connects", connectability[toolkit.connectability] ?? "Unknown. Reload the page."],
         ["Owner", toolkit.ownerProjectId === "" ? undefined : "this project"],
         ["Source", toolkit.sourceKind === "file" ? sourceWords(toolkit.sourceKind) : undefined],
       ]}
@@ -111,8 +111,8 @@ function DeleteToolkit({ projectId, slug }: { projectId: string; slug: string })
     <ConfirmButton
       words="Delete"
       title={`Delete ${slug}?`}
-      says="Its tools can no longer be called, and accounts that are connected to it are revoked. A shared toolkit of the same slug is seen again."
-      confirm="Delete the toolkit"
+      says="Its tools can no longer be called, and its accounts are deleted. A shared app with the same slug appears again."
+      confirm="Delete the app"
       busy="Deleting"
       act={act}
       why={useApproverWhy(projectId)}

@@ -19,6 +19,7 @@ import { schemeWords } from "../../words/accounts.ts";
 import { accessClasses, classWord } from "../../words/calls.ts";
 import { visible } from "../../words/text.ts";
 import { counted, leftOutWords, noteWords } from "../../words/toolkits.ts";
+import { labelOf } from "../../words/word.ts";
 import { useToolkits } from "../tools/catalog.ts";
 import styles from "./import-preview.module.css";
 import { importRequest, overridesOf, type ToolChoices } from "./import-request.ts";
@@ -99,7 +100,12 @@ function ReportFacts({
             <Line key="classes">
               {accessClasses.map((access) => {
                 const count = classesNow.filter((one) => one === access).length;
-                return <State key={access} word={{ ...classWord(access), word: `${count} ${access}` }} />;
+                return (
+                  <State
+                    key={access}
+                    word={{ ...classWord(access), label: `${count} ${labelOf(classWord(access)).toLowerCase()}` }}
+                  />
+                );
               })}
             </Line>,
           ],

@@ -13,11 +13,11 @@ import { changesWord, sourceKinds, sourceWords } from "../../words/toolkits.ts";
 import { matchingToolkits, toolkitsSearch } from "./filters.ts";
 
 const toolkits = listView({
-  title: "Toolkits",
+  title: "Apps",
   params: toolkitsSearch,
   actions: Actions,
   filters: {
-    q: { typed: "Search toolkits", placeholder: "Name, such as calendar" },
+    q: { typed: "Search apps", placeholder: "Name, such as calendar" },
     source: {
       choice: "Source",
       options: [anyOption, ...sourceKinds.map((value) => ({ value, words: sourceWords(value) }))],
@@ -51,11 +51,11 @@ const toolkits = listView({
     params: { projectId, toolkitSlug: slug },
   }),
   empty: () => (
-    <Empty icon="project" title="No toolkits">
-      <p>A toolkit has the tools of one app. Add one from the address of an OpenAPI document or of an MCP server.</p>
+    <Empty icon="project" title="No apps">
+      <p>Add an app from the address of an OpenAPI document or of an MCP server.</p>
     </Empty>
   ),
-  noMatch: "No toolkit matches",
+  noMatch: "No app matches",
 });
 
 /** Draws the page of the toolkits (each has the tools of one app), with a button that adds one. */
@@ -70,7 +70,7 @@ function Actions({ projectId }: { projectId: string }) {
   if (useApproverWhy(projectId) !== undefined) return null;
   return (
     <Link to="/p/$projectId/toolkits/from-source" params={{ projectId }} className={buttonClass("primary")}>
-      Add a toolkit
+      Add an app
     </Link>
   );
 }

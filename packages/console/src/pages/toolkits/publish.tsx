@@ -183,10 +183,10 @@ export default function PublishToolkitPage() {
   const why = useApproverWhy(projectId);
   return (
     <Page
-      title="Publish a toolkit"
+      title="Publish a definition"
       back={
         <Link to="/p/$projectId/toolkits" params={{ projectId }}>
-          Toolkits
+          Apps
         </Link>
       }
     >
@@ -194,7 +194,7 @@ export default function PublishToolkitPage() {
         Tools of an app of your own, for this project alone: its definition is what a toolkit's folder has, toolkit.yaml
         and tools/&lt;tool&gt;.yaml, as one JSON text.
       </p>
-      {why !== undefined && <Notice tone="warn" icon="lock" title={`It is neither checked nor published: ${why}`} />}
+      {why !== undefined && <Notice tone="warn" icon="lock" title={`Not published: ${why}`} />}
       <DefinitionEditor projectId={projectId} why={why} />
     </Page>
   );

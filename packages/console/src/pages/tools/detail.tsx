@@ -53,7 +53,7 @@ function ToolBody({ projectId, tool }: { projectId: string; tool: Tool }) {
     <Stack>
       <p>{tool.description}</p>
       {tool.replacedBy === "" ? null : (
-        <Notice tone="info" title="The app has deprecated it">
+        <Notice tone="info" title="Deprecated by the app">
           Use {tool.replacedBy} instead.
         </Notice>
       )}
@@ -67,7 +67,7 @@ function ToolBody({ projectId, tool }: { projectId: string; tool: Tool }) {
           onChange={change}
         />
       ) : (
-        <Notice tone="info" title="It cannot be called">
+        <Notice tone="info" title="Can't be called">
           {tool.uncallableReason}
         </Notice>
       )}
@@ -90,7 +90,7 @@ function ToolFacts({ projectId, tool }: { projectId: string; tool: Tool }) {
     <Facts
       facts={[
         [
-          "Toolkit",
+          "App",
           <Link key="toolkit" to="/p/$projectId/toolkits/$toolkitSlug" params={{ projectId, toolkitSlug }}>
             {toolkitSlug}
           </Link>,
@@ -98,7 +98,7 @@ function ToolFacts({ projectId, tool }: { projectId: string; tool: Tool }) {
         [
           "Scopes",
           requiredScopes.length === 0 ? (
-            "none in particular"
+            "No special permissions"
           ) : (
             <Line key="scopes">
               {requiredScopes.map((scope) => (
@@ -111,7 +111,7 @@ function ToolFacts({ projectId, tool }: { projectId: string; tool: Tool }) {
         [
           "Calls",
           <Link key="calls" to="/p/$projectId/calls" params={{ projectId }} search={{ tool: slug }}>
-            its calls in the ledger
+            View its calls
           </Link>,
         ],
       ]}

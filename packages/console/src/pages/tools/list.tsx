@@ -21,21 +21,26 @@ const tools = listView({
   params: toolsSearch,
   actions: ({ projectId }) => (
     <Link to="/p/$projectId/toolkits/from-source" params={{ projectId }} className={buttonClass()}>
-      Add a toolkit
+      Add an app
     </Link>
   ),
   filters: {
-    q: { typed: "Search tools", placeholder: "What to do, such as: post a message" },
+    q: { typed: "Search tools", placeholder: "What do you want to do? For example: post a message" },
     category: { choice: "Category", options: useCategories, also: { toolkit: undefined } },
-    toolkit: { choice: "Toolkit", options: useToolkitsOfCategory },
-    class: { choice: "Class", options: anyOf(accessClasses) },
+    toolkit: { choice: "App", options: useToolkitsOfCategory },
+    class: { choice: "Effect", options: anyOf(accessClasses.map(classWord)) },
   },
   columns: [
     { id: "tool", title: "Tool", width: "minmax(220px, 2fr)", linked: ({ slug }) => slug },
-    { id: "class", title: "Class", width: "120px", cell: ({ accessClass }) => <State word={classWord(accessClass)} /> },
+    {
+      id: "class",
+      title: "Effect",
+      width: "120px",
+      cell: ({ accessClass }) => <State word={classWord(accessClass)} />,
+    },
     {
       id: "description",
-      title: "What it does",
+      title: "Description",
       width: "minmax(200px, 5fr)",
       cell: ({ description }) => <span title={description}>{description}</span>,
     },
@@ -53,7 +58,7 @@ const tools = listView({
   open: ({ slug }, projectId) => ({ to: "/p/$projectId/tools/$toolSlug", params: { projectId, toolSlug: slug } }),
   empty: () => (
     <Empty icon="tool" title="No tools">
-      <p>The service has no toolkit. SVC_TOOLKITS names the folders that it reads definitions from.</p>
+      <p>The service has no apps. Set SVC_TOOLKITS to the folders of their definitions.</p>
     </Empty>
   ),
   noMatch: "No tool matches",

@@ -55,7 +55,7 @@ export default function DeliveryPage() {
             facts={[
               ["Id", <Copyable key="id" text={deliveryId} what="id" />],
               ["To", endpoint],
-              ["Queued", <Time key="queued" at={found.createdAt} />],
+              ["Created", <Time key="queued" at={found.createdAt} />],
               ["Sent because", found.replayed ? "it was sent again" : "of a new event"],
             ]}
           />

@@ -111,7 +111,7 @@ function Actions({ projectId, endpoint }: { projectId: string; endpoint: Subscri
   const refresh = useRefresh(TriggersService);
   const update = useWrite(TriggersService.method.updateSubscription, {
     onSuccess: (_, { paused }) => {
-      announce(paused === true ? "Paused." : paused === false ? "Resumed." : "Re-enabled.");
+      announce(paused === true ? "Paused." : paused === false ? "Resumed." : "Turned on.");
       return refresh();
     },
   });
@@ -130,7 +130,7 @@ function Actions({ projectId, endpoint }: { projectId: string; endpoint: Subscri
       )}
       {!active && inactiveReason !== "paused" && canActivate(endpoint) && (
         <Button kind="primary" icon="play" busy={busy} onPress={() => update.send({ id, active: true })}>
-          Re-enable
+          Turn on
         </Button>
       )}
       <Link
@@ -167,7 +167,7 @@ function DeleteDialog({
       title="Delete this endpoint?"
       fields={{}}
       request={() => ({ id })}
-      keep="Keep it"
+      keep="Cancel"
       act="Delete it"
       kind="danger"
       onClose={onClose}

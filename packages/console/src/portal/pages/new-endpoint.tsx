@@ -47,7 +47,7 @@ export default function NewEndpointPage() {
             <Notice key={warning} tone="warn" title={warning} />
           ))}
           <Section title="Signing secret">
-            <Notice tone="warn" title="It is shown once. Keep it where your server reads it." />
+            <Notice tone="warn" title="It is shown only once. Save it where your server can read it." />
             <CodeBlock text={answer.signingSecret} what="secret" />
           </Section>
           <VerifyCode />

@@ -97,7 +97,7 @@ function Picture({
       className={styles["plot"]}
       role="slider"
       tabIndex={0}
-      aria-label={`${title}, point by point`}
+      aria-label={`${title}, values`}
       aria-describedby={helpId}
       aria-valuemin={0}
       aria-valuemax={data.steps - 1}
@@ -107,7 +107,7 @@ function Picture({
       onBlur={() => onStep(undefined)}
     >
       <span id={helpId} className="visually-hidden">
-        Arrows go from point to point, Enter opens the list of a point, + narrows the range to it.
+        Arrow keys move between values, Enter opens the list, + zooms in.
       </span>
       <Suspense>
         <TimeChart data={data} zone={zone} step={step} onStep={onStep} onPress={open} onBrush={onBrush} />

@@ -2,6 +2,7 @@ import * as Ariakit from "@ariakit/react";
 import { useState } from "react";
 import { usePreferences } from "../../shell/preferences.ts";
 import { rangeNames, rangeWords, spanWords, type TimeSpan } from "../../words/spans.ts";
+import { labelOf, type Word } from "../../words/word.ts";
 import { buttonClass } from "../buttons/plain-button.tsx";
 import { classNames } from "../class-names.ts";
 import { Icon } from "../icon.tsx";
@@ -15,9 +16,11 @@ export type ChoiceOption = { value: string; words: string; note?: string };
 /** The option of a filter with which the user removes the filter. All values then pass. */
 export const anyOption: ChoiceOption = { value: "", words: "any" };
 
-/** Returns the options of a filter for these words, which are shown unchanged. The first option is `any`. */
-export function anyOf(words: readonly string[]): readonly ChoiceOption[] {
-  return [anyOption, ...words.map((word) => ({ value: word, words: word }))];
+/** Returns the options of a filter for these words. The first option is `any`. */
+export function anyOf(words: readonly (string | Word)[]): readonly ChoiceOption[] {
+  const option = (word: string | Word) =>
+    typeof word === "string" ? { value: word, words: word } : { value: word.word, words: labelOf(word) };
+  return [anyOption, ...words.map(option)];
 }
 
 /** Minimum number of options for which a choice has a search field. */

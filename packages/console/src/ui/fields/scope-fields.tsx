@@ -9,9 +9,9 @@ type Scope = { readonly entityId: string; readonly access: string; readonly tool
 export const noScope: Scope = { entityId: "", access: "", toolkits: "" };
 
 const classes = [
-  { value: "", words: "All tools", says: "Reads, writes, and what destroys once it is confirmed." },
-  { value: "read,write", words: "Reads and writes", says: "Nothing that destroys." },
-  { value: "read", words: "Reads", says: "Nothing that changes anything." },
+  { value: "", words: "All tools", says: "Reads, writes, and deletes after confirmation." },
+  { value: "read,write", words: "Reads and writes", says: "No deletes." },
+  { value: "read", words: "Reads", says: "No changes." },
 ];
 
 /** Fields for the access scope of a key. `entityHint`, `toolkitsHint`: explain what the field means if it is empty. */
@@ -29,7 +29,7 @@ export function ScopeFields({
   return (
     <>
       <TextField
-        label="Bound to the entity"
+        label="Only for the user"
         autoComplete="off"
         mono
         value={scope.entityId}
@@ -37,13 +37,13 @@ export function ScopeFields({
         hint={entityHint}
       />
       <OptionsField
-        label="Tools it may use"
+        label="Tools it can use"
         value={scope.access}
         options={classes}
         onChange={(access) => onChange({ ...scope, access })}
       />
       <TextField
-        label="Of the toolkits"
+        label="Only of the apps"
         autoComplete="off"
         mono
         value={scope.toolkits}
@@ -89,7 +89,7 @@ export function ConfirmFields({
   return (
     <>
       <OptionsField
-        label="A person confirms"
+        label="Confirm calls"
         value={person}
         options={options}
         onChange={(to) => onChange({ person: to })}
@@ -102,7 +102,7 @@ export function ConfirmFields({
           autoComplete="off"
           value={contact}
           onChange={(to) => onChange({ contact: to })}
-          hint="Id of a contact of the project (page Contacts). If the contact does not answer within ten minutes, svc refuses the call."
+          hint="Id of a person (page People). Without an answer within ten minutes, svc refuses the call."
         />
       )}
     </>

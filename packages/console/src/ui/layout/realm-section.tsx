@@ -23,9 +23,7 @@ export function RealmSection({
         <h2 id={id}>{title}</h2>
         <span className={styles["words"]}>
           <Icon name={isSandbox ? "event" : "alert"} size={12} />
-          {isSandbox
-            ? "SANDBOX: answers are made up, nothing leaves the service"
-            : "REAL: what is sent reaches the real app"}
+          {isSandbox ? "Sandbox: answers are simulated, nothing is sent" : "Real app: calls have real effects"}
         </span>
       </div>
       <div className={styles["body"]}>{children}</div>

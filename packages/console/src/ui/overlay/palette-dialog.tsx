@@ -69,7 +69,7 @@ export function PaletteDialog<Line extends PaletteLine>({
             </Ariakit.ComboboxItem>
           ))}
         </Ariakit.ComboboxList>
-        {lines.length === 0 && <div className={styles["none"]}>Nothing is called so. An id is pasted whole.</div>}
+        {lines.length === 0 && <div className={styles["none"]}>No results. Paste ids completely.</div>}
       </Ariakit.ComboboxProvider>
     </Ariakit.Dialog>
   );

@@ -45,7 +45,7 @@ export function KeyMade({ text, onClose }: { text: string; onClose: () => void }
   return (
     <SecretMade
       title="The key is created"
-      says="The service keeps a digest of it. Put it where secrets are kept, and hand it over there."
+      says="svc stores only a hash of the key. Save it in your secret store now."
       what="key"
       text={text}
       onClose={onClose}

@@ -189,7 +189,8 @@ function Foot({
   return (
     <div className={styles["foot"]}>
       <span>
-        {count.toLocaleString("en")} loaded{hasMore ? ", more below" : ", that is all"}
+        Showing {count.toLocaleString("en")}
+        {hasMore ? ", scroll for more" : ""}
       </span>
       {hasMore && (
         <button type="button" onClick={loadMore} disabled={loadingMore}>

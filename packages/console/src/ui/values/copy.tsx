@@ -9,7 +9,7 @@ import styles from "./copy.module.css";
  */
 export async function copyText(text: string, what: string): Promise<void> {
   const copied = await write(text);
-  announce(copied ? `Copied ${what}.` : `The browser did not let ${what} be copied.`, copied ? "plain" : "bad");
+  announce(copied ? `Copied ${what}.` : `The browser did not allow copying ${what}.`, copied ? "plain" : "bad");
 }
 
 async function write(text: string): Promise<boolean> {

@@ -1,15 +1,18 @@
-import type { Word } from "../../words/word.ts";
+import { labelOf, type Word } from "../../words/word.ts";
 import { classNames } from "../class-names.ts";
 import { Icon } from "../icon.tsx";
 import styles from "./state.module.css";
 
-/** A state as an icon and a word. The tooltip explains the state. */
+/** A state as an icon and a word. The tooltip explains the state, and has its word in the API. */
 export function State({ word }: { word: Word }) {
-  const { tone, icon, says } = word;
+  const { tone, icon, says, label } = word;
   return (
-    <span className={classNames(styles["state"], tone !== "plain" && styles[tone])} title={says}>
+    <span
+      className={classNames(styles["state"], tone !== "plain" && styles[tone])}
+      title={label === undefined ? says : `${says} (${labelOf(word)})`}
+    >
       <Icon name={icon} size={12} />
-      {word.word}
+      {labelOf(word)}
     </span>
   );
 }

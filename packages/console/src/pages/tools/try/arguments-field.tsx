@@ -36,7 +36,7 @@ export function ArgumentsField({
   const held = shown === "json" ? toJson(typed) : toForm(typed);
   return (
     <Tabs
-      label="How the arguments are written"
+      label="Form of the arguments"
       selected={shown}
       onSelect={(id) => {
         if (id === "json") {
@@ -75,7 +75,7 @@ export function ArgumentsField({
                   value={argumentsText(held)}
                   onChange={(text) => setTyped({ mode: "json", text })}
                   fault={fault}
-                  hint={fault === undefined ? formFault(held) : "Mend it to see it in the form."}
+                  hint={fault === undefined ? formFault(held) : "Fix the JSON to see the form."}
                 />
                 <GroupFaults faults={listed} />
               </Stack>

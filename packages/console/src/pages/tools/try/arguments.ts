@@ -32,7 +32,9 @@ export function toForm(typed: TypedArguments): TypedArguments {
 /** Returns the reason why the form cannot show this JSON; undefined if the form can show it. */
 export function formFault(typed: TypedArguments): string | undefined {
   if (typed.mode === "form") return undefined;
-  return textFault(typed.text) ?? (losesDigits(typed.text) ? "The form would lose digits of a number." : undefined);
+  return (
+    textFault(typed.text) ?? (losesDigits(typed.text) ? "A number has more digits than the form can show." : undefined)
+  );
 }
 
 /** Returns the error of a text that must be the JSON of an object; undefined if the text has no error. */

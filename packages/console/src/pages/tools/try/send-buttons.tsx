@@ -36,7 +36,7 @@ export function SendButtons({
   isMarked: boolean;
   onMark: () => void;
 }) {
-  const where = isSandbox ? "in the sandbox" : `to the real app as ${input.entity || "nobody"}`;
+  const where = isSandbox ? "in the sandbox" : `to the real app as ${input.entity || "no user"}`;
   const why = whyNot(input, check, isMarked);
   const send = () => (check.answer?.outcome === "invalid_arguments" ? onMark() : sending.send());
   if (accessClass !== "destructive") {
@@ -57,7 +57,7 @@ export function SendButtons({
           busy={sending.isSending && !sending.isHeld ? "Sending" : undefined}
           onPress={send}
         >
-          Hold it for confirmation
+          Preview, don't send
         </Button>
         {sending.isHeld && (
           <Button kind="danger" icon="send" busy={sending.isSending ? "Sending" : undefined} onPress={sending.confirm}>
@@ -65,20 +65,20 @@ export function SendButtons({
           </Button>
         )}
       </Line>
-      {!sending.isHeld && <p>Nothing is sent by this press: it says what would be, and a second press sends it.</p>}
+      {!sending.isHeld && <p>This shows what would be sent. Nothing is sent yet.</p>}
     </Stack>
   );
 }
 
 /** Returns the reason why the call cannot be sent yet, for example invalid JSON. Undefined if the call can be sent. */
 function whyNot({ fault }: TryInput, { answer, error, isCurrent }: CallCheck, isMarked: boolean): string | undefined {
-  if (fault !== undefined) return "Mend the JSON first.";
+  if (fault !== undefined) return "Fix the JSON first.";
   // The check itself failed. This does not prevent sending.
   if (error !== null) return undefined;
-  if (!isCurrent || answer === undefined) return "It is being checked.";
+  if (!isCurrent || answer === undefined) return "Checking…";
   if (answer.outcome === "ok" || answer.outcome === "held") return undefined;
   if (answer.outcome !== "invalid_arguments") return answer.message;
-  return isMarked ? "Mend what is marked first." : undefined;
+  return isMarked ? "Fix the marked fields first." : undefined;
 }
 
 /** Shows the result of a call: its outcome, the answer, and a link to the stored call. */
@@ -98,7 +98,7 @@ export function ResultView({
       actions={
         callId !== "" && (
           <Link to="/p/$projectId/calls/$callId" params={{ projectId, callId }}>
-            In the ledger
+            Call log
           </Link>
         )
       }
@@ -107,15 +107,15 @@ export function ResultView({
         <Line>
           <State word={outcomeWord(outcome)} />
           <Time at={at} />
-          {!sending.isOfNow && <span>of what was written before</span>}
+          {!sending.isOfNow && <span>of the earlier arguments</span>}
         </Line>
-        {outcome === "held" && <Notice tone="warn" title="Held: nothing was sent" icon="pause" />}
+        {outcome === "held" && <Notice tone="warn" title="Nothing was sent" icon="pause" />}
         {outcome !== "held" && message !== "" && <Notice tone="bad" title={message} />}
         {replayed && (
           <Notice
             tone="info"
-            title="The recorded answer of the same call: nothing was sent again."
-            actions={<Button onPress={sending.startAnew}>Make it a new call</Button>}
+            title="This is the stored answer of the same call. Nothing was sent again."
+            actions={<Button onPress={sending.startAnew}>Send as a new call</Button>}
           />
         )}
         {warnings.map((warning) => (

@@ -68,7 +68,7 @@ function EntityField({
   );
   return (
     <SuggestField
-      label="As entity"
+      label="As user"
       value={entity}
       suggestions={entities}
       onChange={setEntity}
@@ -159,9 +159,12 @@ function RequestView({ check: { answer, error }, fault }: { check: CallCheck; fa
   if (answer.request !== undefined) return <CodeBlock text={requestText(answer.request)} what="request" />;
   if (answer.outcome === "invalid_arguments") {
     const { length } = answer.faults;
-    return <p>Nothing yet: {length === 1 ? "one argument is" : `${length} things are`} to be mended first.</p>;
+    return (
+      <p>{length === 1 ? "Fix one argument to see the request." : `Fix ${length} arguments to see the request.`}</p>
+    );
   }
-  if (answer.outcome === "ok" || answer.outcome === "held") return <p>It runs in the service: no request to an app.</p>;
+  if (answer.outcome === "ok" || answer.outcome === "held")
+    return <p>svc runs this tool itself. No request is sent to an app.</p>;
   return <p>Nothing: {answer.message}</p>;
 }
 

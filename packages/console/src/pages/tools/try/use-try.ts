@@ -80,5 +80,5 @@ function faultOf(typed: TypedArguments, isDestructive: boolean): string | undefi
   if (typed.mode === "form") return undefined;
   const fault = textFault(typed.text);
   if (fault !== undefined || !isDestructive || !confirmsItself(typed.text)) return fault;
-  return "Leave confirm out: it is set by Confirm and send, once you have seen what would be sent.";
+  return "Leave confirm out. Confirm and send sets it after you have seen the request.";
 }

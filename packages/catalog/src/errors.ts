@@ -90,6 +90,13 @@ export const catalogFaults = defineFaults({
         : "Check the address, or send the text of the document instead of it.";
     },
   },
+  /** The source of an import says something else than when the caller looked at it. */
+  SOURCE_CHANGED: {
+    code: "failed_precondition",
+    field: "digest",
+    says: "the source has changed since the trial run",
+    help: "Look at the source again before you import it, or import it without digest.",
+  },
   /** The server at the address is not an MCP server that svc can use. */
   UPSTREAM_NOT_MCP: {
     code: "failed_precondition",

@@ -170,6 +170,7 @@ export function createCatalogService(options: CatalogServiceOptions): ServiceImp
       const { dryRun, replace } = request;
       const asked = importSource(request);
       const made = await importer.convert(asked, projectId);
+      if (request.digest !== "" && request.digest !== made.digest) throw catalogFaults.SOURCE_CHANGED();
       const source = newSource(asked, made, { nowMs: clock.now(), mcpEveryMs });
       const { toolkit, report, client } = made;
       await publish(projectId, made, { dryRun, mustBeNew: !replace, source: { kind: "put", source }, client });
@@ -178,6 +179,7 @@ export function createCatalogService(options: CatalogServiceOptions): ServiceImp
         toolkit: toMessage(toolkit, isRegistered, { kind: source.kind, changesWaiting: 0 }),
         report: reportMessage(report, await countOpenKeys(db, projectId, clock.now())),
         ...(dryRun && { tools: importedTools(toolkit) }),
+        digest: made.digest,
       };
     },
     ...createSourceCalls({ db, clock, views, importer, publish, toolkitMessage }),

@@ -5,14 +5,14 @@ import { DefinitionError, definitionFaultText, type FileFault } from "../read/de
 import { type ComparedDefinitions, compareTexts, toolNamesOf } from "../source/compare-texts.ts";
 import type { OpenIdProvider } from "./auth.ts";
 import { ImportError, type ImportFault, OpenIdNeededError } from "./import-fault.ts";
-import { importMcp, type McpImportOptions, type McpListing } from "./import-mcp.ts";
+import { importMcp, listingText, type McpImportOptions, type McpListing } from "./import-mcp.ts";
 import { type ImportedToolkit, type ImportOptions, importOpenapi } from "./import-openapi.ts";
 
 /** Options of an import as the caller chooses them. */
 export type ChosenImportOptions = Omit<ImportOptions, "refused" | "accepted" | "openId">;
 
 /**
- * A toolkit that was made from a source. `digest`: hexadecimal SHA-256 of the source. `comparison`: differences from the accepted
+ * A toolkit that was made from a source. `digest`: hexadecimal SHA-256 of what the source says. `comparison`: differences from the accepted
  * definition; undefined for a new toolkit, or without differences.
  */
 export type ImportedAndCompared = ImportedToolkit & {
@@ -54,7 +54,7 @@ export type ImportTask = {
 /** Does the task of the thread that imports: converts the document of the task with `importChecked`. */
 export async function runImport({ source, current, openId }: ImportTask): Promise<ImportResult> {
   const accepted = current === undefined ? undefined : toolNamesOf(current);
-  const read = "listing" in source ? { text: JSON.stringify(source.listing) } : textOf(source.document);
+  const read = "listing" in source ? { text: listingText(source.listing) } : textOf(source.document);
   if ("fault" in read) return read;
   const result = await importChecked((refused) => {
     if ("listing" in source) return importMcp(source.listing, { ...source.options, accepted, refused });
@@ -63,7 +63,10 @@ export async function runImport({ source, current, openId }: ImportTask): Promis
   if (!("definitionJson" in result)) return result;
   return {
     ...result,
-    digest: createHash("sha256").update(read.text).digest("hex"),
+    digest: createHash("sha256")
+      .update(read.text)
+      .update(JSON.stringify(openId ?? ""))
+      .digest("hex"),
     comparison: current === undefined ? undefined : compareTexts(current, result.definitionJson, result.flagged),
   };
 }

@@ -84,6 +84,11 @@ export function importMcp(listing: McpListing, options: McpImportOptions): Impor
   };
 }
 
+/** Returns what an MCP server says of itself and its tools as one text, without the ids of messages, which differ at each reading. */
+export function listingText({ pages, ...server }: McpListing): string {
+  return JSON.stringify({ ...server, tools: readTools(pages).map(({ node }) => node) });
+}
+
 function readTools(pages: readonly string[]): OfferedTool[] {
   return pages.flatMap((page) => {
     const { result } = objectOf(parseExactJson(page, { depthMax: 200 }));

@@ -219,3 +219,30 @@ test("a tool that breaks a rule of definitions is left out, and the others are i
   expect(report?.notes).toContainEqual(expect.objectContaining({ tool: "Odd_Name", kind: "refused" }));
   expect(report?.readTools).toBe(3);
 });
+
+test("what was looked at is imported, and nothing else: a source that changed since then is refused", async () => {
+  let summary = "List things";
+  const changing = createServer((_req, res) => {
+    const paths = { "/things": { get: { operationId: "listThings", summary, responses: {} } } };
+    const servers = [{ url: "https://things.example.com" }];
+    res
+      .writeHead(200)
+      .end(JSON.stringify({ openapi: "3.1.0", info: { title: "Things", version: "1" }, servers, paths }));
+  });
+  await new Promise<void>((listening) => changing.listen(0, "127.0.0.1", listening));
+  const port = (changing.address() as { port: number }).port;
+  const openapi = { url: `http://127.0.0.1:${port}/openapi.json` };
+  try {
+    const { digest } = await client.importToolkit({ openapi, dryRun: true });
+    expect(digest).toMatch(/^[0-9a-f]{64}$/);
+    summary = "List other things";
+    expect(await refusalOf(client.importToolkit({ openapi, digest }))).toEqual([9, "SOURCE_CHANGED", "digest"]);
+    expect((await client.listToolkits({ projectId })).toolkits.map(({ slug }) => slug)).not.toContain("things");
+    summary = "List things";
+    const overrides = [{ match: "list_things", class: "write" }];
+    expect((await client.importToolkit({ openapi, digest, overrides })).digest).toBe(digest);
+  } finally {
+    changing.closeAllConnections();
+    changing.close();
+  }
+});

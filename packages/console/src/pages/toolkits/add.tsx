@@ -226,6 +226,14 @@ function SourceForm({
               autoComplete="off"
               mono
             />
+            {input.file === undefined && (
+              <CheckField
+                label="Read the document again each day"
+                checked={input.watch}
+                onChange={(watch) => onChange({ watch })}
+                hint="What has changed waits until an approver accepts it. An MCP server is read again without this."
+              />
+            )}
             <TextField
               label="Authentication"
               value={input.auth}

@@ -49,7 +49,7 @@ export function ImportPreview({ projectId, found }: { projectId: string; found: 
           <Replaced projectId={projectId} slug={toolkit.slug} />
           <PublishImport
             projectId={projectId}
-            request={importRequest({ ...input, slug: toolkit.slug }, kind, overrides)}
+            request={{ ...importRequest({ ...input, slug: toolkit.slug }, kind, overrides), digest: answer.digest }}
             why={
               overrides.length > overridesMax
                 ? `At most ${counted(overridesMax, "choice")} can be published at once, and you made ${overrides.length}`

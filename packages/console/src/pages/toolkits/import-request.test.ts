@@ -4,13 +4,19 @@ import { expect, test } from "vitest";
 import { emptySource, importRequest, overridesOf } from "./import-request.ts";
 
 test("a document is sent by its address or as its text, and an MCP server with the header of its key", () => {
-  const input = { ...emptySource, url: " https://api.example.com/openapi.json ", slug: " shop ", header: "X-Api-Key" };
+  const input = {
+    ...emptySource,
+    url: " https://api.example.com/openapi.json ",
+    slug: " shop ",
+    header: "X-Api-Key",
+    watch: true,
+  };
   expect(importRequest(input, "openapi")).toMatchObject({
-    ...{ slug: "shop", replace: false, overrides: [] },
+    ...{ slug: "shop", replace: false, watch: true, overrides: [] },
     openapi: { url: "https://api.example.com/openapi.json", server: "", auth: "" },
   });
   expect(importRequest({ ...input, file: { name: "a.yaml", text: "openapi: 3.1.0" } }, "openapi")).toMatchObject({
-    openapi: { document: "openapi: 3.1.0" },
+    ...{ watch: false, openapi: { document: "openapi: 3.1.0" } },
   });
   expect(importRequest(input, "mcp")).toMatchObject({
     mcp: { url: "https://api.example.com/openapi.json", header: "X-Api-Key" },

@@ -13,11 +13,13 @@ export type SourceInput = {
   /** Authentication in the form of the API, such as `bearer`. For an OpenAPI document only. */
   readonly auth: string;
   readonly replace: boolean;
+  /** True if svc reads the document again each day. */
+  readonly watch: boolean;
 };
 
 /** A form without input. */
 export const emptySource: SourceInput = {
-  ...{ url: "", file: undefined, slug: "", header: "", server: "", auth: "", replace: false },
+  ...{ url: "", file: undefined, slug: "", header: "", server: "", auth: "", replace: false, watch: false },
 };
 
 /** Kind of the source of an import. */
@@ -28,14 +30,18 @@ type ToolOverride = { readonly match: string; readonly class?: string; readonly 
 
 /** Returns the request that imports a source of this kind, with the user's choices for its tools. */
 export function importRequest(
-  { url, file, slug, header, server, auth, replace }: SourceInput,
+  { url, file, slug, header, server, auth, replace, watch }: SourceInput,
   kind: ImportKind,
   overrides: readonly ToolOverride[] = [],
 ): MessageInitShape<typeof ImportToolkitRequestSchema> {
   const shared = { slug: slug.trim(), replace, overrides: [...overrides] };
   if (kind === "mcp") return { ...shared, mcp: { url: url.trim(), header: header.trim() } };
   const source = file === undefined ? { url: url.trim() } : { document: file.text };
-  return { ...shared, openapi: { ...source, server: server.trim(), auth: auth.trim() } };
+  return {
+    ...shared,
+    watch: watch && file === undefined,
+    openapi: { ...source, server: server.trim(), auth: auth.trim() },
+  };
 }
 
 /** True if an address without an OpenAPI document may be that of an MCP server. `reason`: why the document was refused. */

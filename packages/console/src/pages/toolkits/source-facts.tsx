@@ -8,7 +8,7 @@ import { counted, sourceWords } from "../../words/toolkits.ts";
 
 /** Draws where a toolkit (the tools of one app) comes from, when its source was last read, and why it could not be read since then. */
 export function SourceFacts({ source }: { source: ToolkitSource }) {
-  const { kind, origin, refreshedAt, lastError, overrides } = source;
+  const { kind, origin, refreshedAt, nextRefreshAt, lastError, overrides } = source;
   return (
     <Stack>
       <Facts
@@ -16,6 +16,7 @@ export function SourceFacts({ source }: { source: ToolkitSource }) {
           ["Source", sourceWords(kind)],
           ["Address", origin === "" ? "none: it was a file" : <bdi key="origin">{visible(origin)}</bdi>],
           ["Last read", <Time key="read" at={refreshedAt} />],
+          ["Reads it again", nextRefreshAt === undefined ? "only by hand" : <Time key="next" at={nextRefreshAt} />],
           ["Own choices", overrides.length === 0 ? undefined : `${counted(overrides.length, "tool name or pattern")}`],
         ]}
       />

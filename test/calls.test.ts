@@ -660,7 +660,11 @@ const catalog: Case[] = [
   ["RefreshToolkit", { slug: "shop" }, "failed_precondition TOOLKIT_HAS_NO_SOURCE"],
   ["AcceptToolkitChanges", { slug: "nope" }, "not_found PRIVATE_TOOLKIT_NOT_FOUND"],
   ["AcceptToolkitChanges", { slug: "shop" }, "failed_precondition TOOLKIT_HAS_NO_SOURCE"],
-  ["ImportToolkit", { openapi: { document: openapiDocument("Booth") }, slug: "booth" }, "ok toolkit,report,tools,digest"],
+  [
+    "ImportToolkit",
+    { openapi: { document: openapiDocument("Booth") }, slug: "booth" },
+    "ok toolkit,report,tools,digest",
+  ],
   ["GetToolkitSource", { slug: "booth" }, "ok source"],
   ["RefreshToolkit", { slug: "booth" }, "invalid_argument SOURCE_INVALID"],
   ["RefreshToolkit", { slug: "booth", document: "[]" }, "invalid_argument OPENAPI_UNREADABLE"],

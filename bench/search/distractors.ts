@@ -215,6 +215,8 @@ function makeAction(model: Action, of: { slug: string; field: string; thing: str
   const args = deed.isPlural || deed.verb === "create" ? deed.args : [`${noun}_id`, ...deed.args];
   return {
     ...model,
+    // These tools have no path of their own that a search could read.
+    request: { ...model.request, path: { kind: "constant", value: "/" } },
     slug: `${slug}.${name}`,
     name,
     toolkitSlug: slug,

@@ -111,6 +111,8 @@ function catalogOf(model: Model, apps: readonly { name: string; description: str
 function makeAction(model: Action, toolkitSlug: string, { name, description, inputSchema }: Told): Action {
   return {
     ...model,
+    // These tools have no path of their own that a search could read.
+    request: { ...model.request, path: { kind: "constant", value: "/" } },
     slug: `${toolkitSlug}.${name}`,
     name,
     toolkitSlug,

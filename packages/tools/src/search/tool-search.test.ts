@@ -1,4 +1,5 @@
 import type { Action, Catalog } from "@svc/catalog";
+import { parseTemplateTree } from "@svc/core";
 import { catalogOf } from "@svc/testing/catalog";
 import { processorBudgetMs } from "@svc/testing/processor";
 import { sampleToolkits } from "@svc/testing/sample-toolkits";
@@ -13,6 +14,7 @@ type ToolSource = {
   class?: "read" | "write" | "destructive";
   callable?: boolean;
   args?: readonly string[];
+  request?: { method: Action["request"]["method"]; path: string };
 };
 
 const sampleAction = actionOf(catalogOf({ toolkits: Object.values(sampleToolkits) }));
@@ -50,6 +52,11 @@ function makeAction(toolkitSlug: string, name: string, source: ToolSource): Acti
     description: source.description,
     intents: source.intents ?? [],
     inputSchema: { type: "object", properties },
+    request: {
+      ...sampleAction.request,
+      method: source.request?.method ?? sampleAction.request.method,
+      path: parseTemplateTree(source.request?.path ?? "/"),
+    },
   };
 }
 
@@ -379,4 +386,22 @@ test("other work of the event loop runs while the indexes of many tools are made
   expect(searchOf(view).search({ query: "cancel my appointment" })).toEqual(
     createToolSearch(await shippedCatalog()).search({ query: "cancel my appointment" }),
   );
+});
+
+test("an imported tool without a telling name is found by the path and the method of its request", () => {
+  const tool = (class_: ToolSource["class"], method: Action["request"]["method"], path: string): ToolSource => ({
+    ...{ description: "Calls the app.", class: class_, request: { method, path } },
+  });
+  const imported = catalogWith({
+    rental: {
+      op_1: tool("read", "GET", "/v1/parking-permits"),
+      op_2: tool("write", "POST", "/v1/parking-permits"),
+      op_3: tool("destructive", "DELETE", "/v1/parking-permits/{{params.permit_id}}"),
+      op_4: tool("destructive", "DELETE", "/v1/tenants/{{params.tenant_id}}"),
+    },
+  });
+  expect(slugsFor(imported, "list the parking permits")[0]).toBe("rental.op_1");
+  expect(slugsFor(imported, "create a parking permit")[0]).toBe("rental.op_2");
+  expect(slugsFor(imported, "delete a parking permit")[0]).toBe("rental.op_3");
+  expect(slugsFor(imported, "delete a tenant")[0]).toBe("rental.op_4");
 });

@@ -1,4 +1,4 @@
-import type { ToolDefinition, Toolkit } from "@svc/catalog";
+import type { Action, Tool, Toolkit } from "@svc/catalog";
 import { countSaid, withoutNames } from "./phrases.ts";
 import { isTelling, termsOf, wordsOf } from "./words.ts";
 
@@ -19,6 +19,7 @@ const fields = {
   intents: { weight: 3, usualLength: 20 },
   argumentNames: { weight: 0.2, usualLength: 10 },
   argumentTexts: { weight: 0.05, usualLength: 50 },
+  request: { weight: 0, usualLength: 5 },
 } satisfies Record<string, Field>;
 
 /**
@@ -30,6 +31,17 @@ const unsaid: Readonly<Partial<Record<string, Field>>> = {
   toolkitDescription: { weight: 0.6, usualLength: 15 },
   description: { weight: 1.2, usualLength: 20 },
   intents: { weight: 7, usualLength: 20 },
+  // The name of an imported tool is the document's operation id, which may not say what the operation does.
+  request: { weight: 0.6, usualLength: 5 },
+};
+
+/** What a request with a method of HTTP does, in the words of queries. */
+const deeds: Readonly<Record<Action["request"]["method"], string>> = {
+  GET: "get list",
+  POST: "create",
+  PUT: "update",
+  PATCH: "update",
+  DELETE: "delete",
 };
 
 /**
@@ -61,7 +73,7 @@ const said = { weight: 5, saturation: 1.6, lengthShare: 0.75, usualCount: 25 };
  * tools is not included. Field lengths are compared with fixed values, not with an average over all tools. So the result depends only on
  * the tool's toolkit (all tools of one app).
  */
-export function weighTerms(tool: ToolDefinition, toolkit: Toolkit): ReadonlyMap<string, number> {
+export function weighTerms(tool: Tool, toolkit: Toolkit): ReadonlyMap<string, number> {
   const strengths = new Map<string, number>();
   const isUnsaid = toolkit.sayings === undefined;
   const share = isUnsaid && tool.intents.length === 0 ? bareShare : 1;
@@ -89,7 +101,7 @@ function countOf(terms: readonly string[]): ReadonlyMap<string, number> {
   return counts;
 }
 
-function textsOf(tool: ToolDefinition, toolkit: Toolkit): Record<keyof typeof fields, readonly string[]> {
+function textsOf(tool: Tool, toolkit: Toolkit): Record<keyof typeof fields, readonly string[]> {
   const [summary = "", ...rest] = ownClauses(tool, toolkit);
   const properties = propertiesOf(tool.inputSchema);
   return {
@@ -101,14 +113,26 @@ function textsOf(tool: ToolDefinition, toolkit: Toolkit): Record<keyof typeof fi
     intents: toolkit.sayings === undefined ? tool.intents : tool.intents.map(withoutNames),
     argumentNames: Object.keys(properties),
     argumentTexts: Object.values(properties).flatMap(descriptionOf),
+    request: requestTexts(tool),
   };
+}
+
+/**
+ * Returns the words of a tool's HTTP request: what its method does, and the fixed parts of its path. Returns nothing for a tool of an MCP
+ * server, because all of them are called at the same address.
+ */
+function requestTexts(tool: Tool): readonly string[] {
+  if (tool.kind !== "action" || tool.mcp !== undefined) return [];
+  const { method, path } = tool.request;
+  if (path.kind === "constant") return [deeds[method], String(path.value)];
+  return path.kind === "text" ? [deeds[method], ...path.template.parts.filter((part) => typeof part === "string")] : [];
 }
 
 /**
  * Returns the clauses of a description. Clauses that refer to another tool of the same app are left out, because they describe what this
  * tool does not do.
  */
-function ownClauses(tool: ToolDefinition, toolkit: Toolkit): string[] {
+function ownClauses(tool: Tool, toolkit: Toolkit): string[] {
   const names = new Set([...toolkit.actions, ...toolkit.codeTools].map(({ name }) => name));
   names.delete(tool.name);
   const isForeign = (clause: string) =>
@@ -125,7 +149,7 @@ function descriptionOf(schema: unknown): string[] {
  * Returns the arguments of a tool without the argument that confirms a call. Every destructive tool has it, so it does not distinguish
  * tools.
  */
-function propertiesOf(schema: ToolDefinition["inputSchema"]): Readonly<Record<string, unknown>> {
+function propertiesOf(schema: Tool["inputSchema"]): Readonly<Record<string, unknown>> {
   const { properties } = schema as { readonly properties?: Readonly<Record<string, unknown>> };
   return Object.fromEntries(Object.entries(properties ?? {}).filter(([name]) => name !== "confirm"));
 }

@@ -35,7 +35,7 @@ const unsaid: Readonly<Partial<Record<string, Field>>> = {
   request: { weight: 0.6, usualLength: 5 },
 };
 
-/** What a request with a method of HTTP does, in the words of queries. */
+/** Words of queries for each HTTP method of a request. */
 const deeds: Readonly<Record<Action["request"]["method"], string>> = {
   GET: "get list",
   POST: "create",

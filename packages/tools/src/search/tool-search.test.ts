@@ -389,7 +389,7 @@ test("other work of the event loop runs while the indexes of many tools are made
 });
 
 test("an imported tool without a telling name is found by the path and the method of its request", () => {
-  const tool = (class_: ToolSource["class"], method: Action["request"]["method"], path: string): ToolSource => ({
+  const tool = (class_: Action["class"], method: Action["request"]["method"], path: string): ToolSource => ({
     ...{ description: "Calls the app.", class: class_, request: { method, path } },
   });
   const imported = catalogWith({

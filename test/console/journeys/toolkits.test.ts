@@ -110,7 +110,9 @@ browserTest(
     await page.getByLabel("Choose a file").setInputFiles({
       ...{ name: "openapi.json", mimeType: "application/json", buffer: Buffer.from(JSON.stringify(shopDocument())) },
     });
-    await page.getByText("Options").click();
+    // The page opens the options itself if the slug of the document is in use already.
+    await page.getByRole("button", { name: "Remove the file" }).waitFor();
+    await page.locator("details", { hasText: "Options" }).evaluate((options) => options.setAttribute("open", ""));
     await page.getByLabel("Slug", { exact: true }).fill("taken");
     await page.getByLabel("Slug", { exact: true }).press("Enter");
     await page.getByText('the slug "taken" belongs to a toolkit', { exact: false }).waitFor();

@@ -147,6 +147,8 @@ const deaths = [
     "standing-postgres",
   ),
   ...named("test/console", "load"),
+  // The scenarios of the suite for clients run at the same time, and take minutes if the machine has other work.
+  ...named("test/mcp", "client-conformance"),
 ];
 
 const isRest = process.env["SVC_TEST_REST"] !== undefined;

@@ -80,6 +80,8 @@ export function weighTerms(tool: Tool, toolkit: Toolkit): ReadonlyMap<string, nu
   for (const [field, texts] of Object.entries(textsOf(tool, toolkit))) {
     const own = isUnsaid ? unsaid[field] : undefined;
     const { usualLength, weight } = own ?? fields[field as keyof typeof fields];
+    // A term without weight would still count as held by the tool, and so lower the weight of the term for all tools.
+    if (weight === 0) continue;
     const terms = texts.flatMap(termsOf);
     const slowness = saturation * (1 - lengthShare + (lengthShare * terms.length) / usualLength);
     for (const [term, count] of countOf(terms)) {

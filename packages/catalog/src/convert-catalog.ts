@@ -128,6 +128,7 @@ function toConnectSpec(toolkit: Toolkit): ToolkitConnectSpec {
     toolkitSlug: toolkit.slug,
     baseUrlTemplate: toolkit.baseUrl,
     accountVariables: toolkit.account.map(toAccountVariableSpec),
+    binding: toolkit.questions === undefined ? [] : [...toolkit.questions],
     authSchemes: toolkit.auth.filter(({ type }) => type !== "client_credentials").map(toAuthSchemeSpec),
   });
 }

@@ -1,5 +1,5 @@
 import type { HmacKey, ProjectId, TemplateTree } from "@svc/core";
-import type { AccessClass, JsonSchema, PagingDocument, PollDocument } from "./read/documents.ts";
+import type { AccessClass, JsonSchema, PagingDocument, PollDocument, ToolkitDocuments } from "./read/documents.ts";
 import type { SchemaValidator } from "./schema/json-schema.ts";
 
 /**
@@ -9,6 +9,11 @@ import type { SchemaValidator } from "./schema/json-schema.ts";
 export type Catalog = {
   readonly toolkits: ReadonlyMap<string, Toolkit>;
   readonly tools: ReadonlyMap<string, Tool>;
+  /**
+   * Definitions of the shared toolkits as svc ships them, by slug, without the values and the overlay of the deployment. A project can bind
+   * them to other apps than the deployment does. Undefined in views of single projects.
+   */
+  readonly definitions?: ReadonlyMap<string, ToolkitDocuments> | undefined;
 };
 
 /** One external app, or the skills of a project. `actions`, `triggers` and `codeTools` are ordered by slug. */
@@ -45,6 +50,8 @@ export type Toolkit = {
    */
   readonly rate: { readonly max: number; readonly perMs: number } | undefined;
   readonly webhook: Webhook | undefined;
+  /** Questions that a project answers to use a shared toolkit with another app than the deployment. Absent in private toolkits. */
+  readonly questions?: readonly BindingQuestion[] | undefined;
   readonly actions: readonly Action[];
   readonly triggers: readonly Trigger[];
   /**
@@ -55,6 +62,9 @@ export type Toolkit = {
   /** Tools that svc runs itself as code. Toolkits from definition files have none. */
   readonly codeTools: readonly CodeTool[];
 };
+
+/** A question about the real app of a shared toolkit. `path`: place of the answer, a field of the binding or a path in toolkit.yaml. */
+export type BindingQuestion = { readonly ask: string; readonly path: string; readonly needed: boolean };
 
 /** An authentication scheme. Scopes and addresses have the deployment's values filled in. */
 export type AuthScheme =

@@ -25,6 +25,7 @@ import {
   ToolkitSchema,
   type Tool as ToolMessage,
 } from "@svc/gen/catalog";
+import { importShared } from "./bound/import-shared.ts";
 import { classToConfirm } from "./build/class-to-confirm.ts";
 import { catalogPageMax, toolsInView, toolsOfKind } from "./convert-catalog.ts";
 import { catalogFaults } from "./errors.ts";
@@ -98,8 +99,11 @@ export function createCatalogService(options: CatalogServiceOptions): ServiceImp
     { dryRun, ...options }: PublishOptions,
   ): Promise<void> => {
     const { slug } = made.toolkit;
-    if (options.mustBeNew && (await views.forProject(projectId)).toolkits.has(slug))
-      throw catalogFaults.TOOLKIT_SLUG_TAKEN(slug);
+    const { mustBeNew, source } = options;
+    const seen = mustBeNew ? (await views.forProject(projectId)).toolkits.get(slug) : undefined;
+    const isBound = source?.kind === "put" && source.source.kind === "shared";
+    // A bound copy of a shared toolkit takes the place of that toolkit.
+    if (seen !== undefined && !(isBound && seen.ownerProjectId === "")) throw catalogFaults.TOOLKIT_SLUG_TAKEN(slug);
     const lowered = [...faultsOfLowered(made.toolkit, views.shared), ...faultsOfIdentify(made.toolkit)];
     if (lowered.length > 0) throw catalogFaults.DEFINITION_INVALID(new DefinitionError(lowered));
     const refusal = dryRun ? undefined : await views.publish(projectId, made, options);
@@ -167,7 +171,14 @@ export function createCatalogService(options: CatalogServiceOptions): ServiceImp
     },
     async importToolkit(request, ctx) {
       const { projectId } = requireProject(ctx);
-      const { dryRun, replace } = request;
+      const { dryRun, replace, shared } = request;
+      if (shared !== undefined) {
+        const at = { projectId, shared: views.shared, nowMs: clock.now() };
+        const bound = await inTurn(projectId, () => importShared({ ...request, shared }, at));
+        const source = { kind: "put", source: bound.source } as const;
+        await publish(projectId, bound, { dryRun, mustBeNew: !replace, source });
+        return { toolkit: toolkitMessage(bound.toolkit, { kind: "shared", changesWaiting: 0 }), report: bound.report };
+      }
       const asked = importSource(request);
       const made = await importer.convert(asked, projectId);
       if (request.digest !== "" && request.digest !== made.digest) throw catalogFaults.SOURCE_CHANGED();

@@ -13,7 +13,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file svc/v1/catalog.proto.
  */
 export const file_svc_v1_catalog: GenFile = /*@__PURE__*/
-  fileDesc("ChRzdmMvdjEvY2F0YWxvZy5wcm90bxIGc3ZjLnYxIpUCCgdUb29sa2l0EgwKBHNsdWcYASABKAkSDAoEbmFtZRgCIAEoCRITCgtkZXNjcmlwdGlvbhgDIAEoCRIPCgd2ZXJzaW9uGAQgASgJEhQKDGF1dGhfc2NoZW1lcxgFIAMoCRIYChBvd25lcl9wcm9qZWN0X2lkGAYgASgJEhAKCGNhdGVnb3J5GAcgASgJEhMKC2Nvbm5lY3RhYmxlGAggASgIEjUKDmNvbm5lY3RhYmlsaXR5GAkgASgOMh0uc3ZjLnYxLlRvb2xraXRDb25uZWN0YWJpbGl0eRITCgtzb3VyY2Vfa2luZBgKIAEoCRIXCg9jaGFuZ2VzX3dhaXRpbmcYCyABKAUSDAoEbGl2ZRgMIAEoCCLJAgoEVG9vbBIMCgRzbHVnGAEgASgJEhQKDHRvb2xraXRfc2x1ZxgCIAEoCRIeCgRraW5kGAMgASgOMhAuc3ZjLnYxLlRvb2xLaW5kEhMKC2Rlc2NyaXB0aW9uGAQgASgJEhkKEWlucHV0X3NjaGVtYV9qc29uGAUgASgJEhoKEm91dHB1dF9zY2hlbWFfanNvbhgGIAEoCRIXCg9yZXF1aXJlZF9zY29wZXMYByADKAkSGAoQb3duZXJfcHJvamVjdF9pZBgIIAEoCRIUCgxhY2Nlc3NfY2xhc3MYCSABKAkSEAoIY2FsbGFibGUYCiABKAgSEwoLcGFnaW5nX2pzb24YCyABKAkSEQoJcG9sbF9qc29uGAwgASgJEhkKEXVuY2FsbGFibGVfcmVhc29uGA0gASgJEhMKC3JlcGxhY2VkX2J5GA4gASgJIrIBChJUb29sa2l0Q29ubmVjdFNwZWMSFAoMdG9vbGtpdF9zbHVnGAEgASgJEhkKEWJhc2VfdXJsX3RlbXBsYXRlGAIgASgJEjYKEWFjY291bnRfdmFyaWFibGVzGAMgAygLMhsuc3ZjLnYxLkFjY291bnRWYXJpYWJsZVNwZWMSMwoMYXV0aF9zY2hlbWVzGAQgAygLMh0uc3ZjLnYxLlRvb2xraXRBdXRoU2NoZW1lU3BlYyJhChNBY2NvdW50VmFyaWFibGVTcGVjEgwKBG5hbWUYASABKAkSEwoLZGVzY3JpcHRpb24YAiABKAkSDwoHZXhhbXBsZRgDIAEoCRIWCg5kZWNpZGVzX29yaWdpbhgEIAEoCCJmChVUb29sa2l0QXV0aFNjaGVtZVNwZWMSDAoEdHlwZRgBIAEoCRIWCg5kZWZhdWx0X3Njb3BlcxgCIAMoCRIVCg1rZXlfcGxhY2VtZW50GAMgASgJEhAKCGtleV9uYW1lGAQgASgJIlAKE0xpc3RUb29sa2l0c1JlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCRIRCglwYWdlX3NpemUYAiABKAUSEgoKcGFnZV90b2tlbhgDIAEoCSJmChRMaXN0VG9vbGtpdHNSZXNwb25zZRIhCgh0b29sa2l0cxgBIAMoCzIPLnN2Yy52MS5Ub29sa2l0EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRISCgpsaW1pdGVkX3RvGAMgASgJIjUKEUdldFRvb2xraXRSZXF1ZXN0EgwKBHNsdWcYASABKAkSEgoKcHJvamVjdF9pZBgCIAEoCSI2ChJHZXRUb29sa2l0UmVzcG9uc2USIAoHdG9vbGtpdBgBIAEoCzIPLnN2Yy52MS5Ub29sa2l0IqMBChBMaXN0VG9vbHNSZXF1ZXN0EhQKDHRvb2xraXRfc2x1ZxgBIAEoCRIeCgRraW5kGAIgASgOMhAuc3ZjLnYxLlRvb2xLaW5kEhIKCnByb2plY3RfaWQYAyABKAkSEQoJcGFnZV9zaXplGAQgASgFEhIKCnBhZ2VfdG9rZW4YBSABKAkSHgoEdmlldxgGIAEoDjIQLnN2Yy52MS5Ub29sVmlldyJdChFMaXN0VG9vbHNSZXNwb25zZRIbCgV0b29scxgBIAMoCzIMLnN2Yy52MS5Ub29sEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRISCgpsaW1pdGVkX3RvGAMgASgJIjIKDkdldFRvb2xSZXF1ZXN0EgwKBHNsdWcYASABKAkSEgoKcHJvamVjdF9pZBgCIAEoCSItCg9HZXRUb29sUmVzcG9uc2USGgoEdG9vbBgBIAEoCzIMLnN2Yy52MS5Ub29sIkAKHEdldFRvb2xraXRDb25uZWN0U3BlY1JlcXVlc3QSDAoEc2x1ZxgBIAEoCRISCgpwcm9qZWN0X2lkGAIgASgJIkkKHUdldFRvb2xraXRDb25uZWN0U3BlY1Jlc3BvbnNlEigKBHNwZWMYASABKAsyGi5zdmMudjEuVG9vbGtpdENvbm5lY3RTcGVjIkEKFVB1Ymxpc2hUb29sa2l0UmVxdWVzdBIXCg9kZWZpbml0aW9uX2pzb24YASABKAkSDwoHZHJ5X3J1bhgCIAEoCCJOChZQdWJsaXNoVG9vbGtpdFJlc3BvbnNlEiAKB3Rvb2xraXQYASABKAsyDy5zdmMudjEuVG9vbGtpdBISCgp0b29sX3NsdWdzGAIgAygJIiQKFERlbGV0ZVRvb2xraXRSZXF1ZXN0EgwKBHNsdWcYASABKAkiFwoVRGVsZXRlVG9vbGtpdFJlc3BvbnNlImgKDU9wZW5hcGlTb3VyY2USCwoDdXJsGAEgASgJEhAKCGRvY3VtZW50GAIgASgJEg4KBnNlcnZlchgDIAEoCRIMCgRhdXRoGAQgASgJEhoKEmlkZW1wb3RlbmN5X2hlYWRlchgFIAEoCSIoCglNY3BTb3VyY2USCwoDdXJsGAEgASgJEg4KBmhlYWRlchgCIAEoCSJRCg5JbXBvcnRPdmVycmlkZRINCgVtYXRjaBgBIAEoCRIMCgRuYW1lGAIgASgJEg0KBWNsYXNzGAMgASgJEhMKC2Rlc2NyaXB0aW9uGAQgASgJIogCChRJbXBvcnRUb29sa2l0UmVxdWVzdBIMCgRzbHVnGAEgASgJEhAKCGNhdGVnb3J5GAIgASgJEiYKB29wZW5hcGkYAyABKAsyFS5zdmMudjEuT3BlbmFwaVNvdXJjZRIMCgRvbmx5GAQgAygJEg4KBmV4Y2VwdBgFIAMoCRIpCglvdmVycmlkZXMYBiADKAsyFi5zdmMudjEuSW1wb3J0T3ZlcnJpZGUSDwoHcmVwbGFjZRgHIAEoCBIPCgdkcnlfcnVuGAggASgIEh4KA21jcBgJIAEoCzIRLnN2Yy52MS5NY3BTb3VyY2USDQoFd2F0Y2gYCiABKAgSDgoGZGlnZXN0GAsgASgJIpEBChVJbXBvcnRUb29sa2l0UmVzcG9uc2USIAoHdG9vbGtpdBgBIAEoCzIPLnN2Yy52MS5Ub29sa2l0EiQKBnJlcG9ydBgCIAEoCzIULnN2Yy52MS5JbXBvcnRSZXBvcnQSIAoFdG9vbHMYAyADKAsyES5zdmMudjEuQWRkZWRUb29sEg4KBmRpZ2VzdBgEIAEoCSLPAgoMSW1wb3J0UmVwb3J0Eg0KBXRpdGxlGAEgASgJEg8KB3ZlcnNpb24YAiABKAkSDgoGZm9ybWF0GAMgASgJEhAKCGJhc2VfdXJsGAQgASgJEhIKCm9wZXJhdGlvbnMYBSABKAUSEgoKcmVhZF90b29scxgGIAEoBRITCgt3cml0ZV90b29scxgHIAEoBRIZChFkZXN0cnVjdGl2ZV90b29scxgIIAEoBRIqCghsZWZ0X291dBgJIAMoCzIYLnN2Yy52MS5MZWZ0T3V0T3BlcmF0aW9uEiEKBW5vdGVzGAogAygLMhIuc3ZjLnYxLkltcG9ydE5vdGUSLQoLc3VnZ2VzdGlvbnMYCyADKAsyGC5zdmMudjEuSW1wb3J0U3VnZ2VzdGlvbhIUCgxmb3JlaWduX2hvc3QYDCABKAkSEQoJb3Blbl9rZXlzGA0gASgFIlgKEExlZnRPdXRPcGVyYXRpb24SEQoJb3BlcmF0aW9uGAEgASgJEg4KBnJlYXNvbhgCIAEoCRIMCgRuYW1lGAMgASgJEhMKC2Rlc2NyaXB0aW9uGAQgASgJIjgKCkltcG9ydE5vdGUSDAoEdG9vbBgBIAEoCRIMCgRraW5kGAIgASgJEg4KBmRldGFpbBgDIAEoCSIvChBJbXBvcnRTdWdnZXN0aW9uEgwKBHRvb2wYASABKAkSDQoFY2xhc3MYAiABKAkiJwoXR2V0VG9vbGtpdFNvdXJjZVJlcXVlc3QSDAoEc2x1ZxgBIAEoCSJqChhHZXRUb29sa2l0U291cmNlUmVzcG9uc2USJQoGc291cmNlGAEgASgLMhUuc3ZjLnYxLlRvb2xraXRTb3VyY2USJwoHY2hhbmdlcxgCIAEoCzIWLnN2Yy52MS5Ub29sa2l0Q2hhbmdlcyLxAQoNVG9vbGtpdFNvdXJjZRIMCgRraW5kGAEgASgJEg4KBm9yaWdpbhgCIAEoCRIwCgxyZWZyZXNoZWRfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhIKCmxhc3RfZXJyb3IYBCABKAkSDAoEb25seRgFIAMoCRIOCgZleGNlcHQYBiADKAkSKQoJb3ZlcnJpZGVzGAcgAygLMhYuc3ZjLnYxLkltcG9ydE92ZXJyaWRlEjMKD25leHRfcmVmcmVzaF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiSAoVUmVmcmVzaFRvb2xraXRSZXF1ZXN0EgwKBHNsdWcYASABKAkSEAoIZG9jdW1lbnQYAiABKAkSDwoHZHJ5X3J1bhgDIAEoCCJnChZSZWZyZXNoVG9vbGtpdFJlc3BvbnNlEicKB2NoYW5nZXMYASABKAsyFi5zdmMudjEuVG9vbGtpdENoYW5nZXMSJAoGcmVwb3J0GAIgASgLMhQuc3ZjLnYxLkltcG9ydFJlcG9ydCLMAQoOVG9vbGtpdENoYW5nZXMSDgoGZGlnZXN0GAEgASgJEiAKBWFkZGVkGAIgAygLMhEuc3ZjLnYxLkFkZGVkVG9vbBIMCgRnb25lGAMgAygJEiQKB2FsdGVyZWQYBCADKAsyEy5zdmMudjEuQWx0ZXJlZFBhcnQSGAoQYWx0ZXJlZF9sZWZ0X29mZhgFIAEoBRIVCg1vcmlnaW5fYmVmb3JlGAYgASgJEhQKDG9yaWdpbl9hZnRlchgHIAEoCRINCgVjb3VudBgIIAEoBSJOCglBZGRlZFRvb2wSDAoEbmFtZRgBIAEoCRINCgVjbGFzcxgCIAEoCRITCgtkZXNjcmlwdGlvbhgDIAEoCRIPCgdmbGFnZ2VkGAQgASgIImwKC0FsdGVyZWRQYXJ0EgwKBHRvb2wYASABKAkSDQoFZmllbGQYAiABKAkSDgoGYmVmb3JlGAMgASgJEg0KBWFmdGVyGAQgASgJEhAKCGJyZWFraW5nGAUgASgIEg8KB2ZsYWdnZWQYBiABKAgimwEKG0FjY2VwdFRvb2xraXRDaGFuZ2VzUmVxdWVzdBIMCgRzbHVnGAEgASgJEg4KBmRpZ2VzdBgCIAEoCRISCgp0b29sX25hbWVzGAMgAygJEg4KBm9yaWdpbhgEIAEoCBIPCgdkcnlfcnVuGAUgASgIEikKCW92ZXJyaWRlcxgGIAMoCzIWLnN2Yy52MS5JbXBvcnRPdmVycmlkZSJpChxBY2NlcHRUb29sa2l0Q2hhbmdlc1Jlc3BvbnNlEiAKB3Rvb2xraXQYASABKAsyDy5zdmMudjEuVG9vbGtpdBInCgdjaGFuZ2VzGAIgASgLMhYuc3ZjLnYxLlRvb2xraXRDaGFuZ2VzKmYKCFRvb2xLaW5kEhkKFVRPT0xfS0lORF9VTlNQRUNJRklFRBAAEhQKEFRPT0xfS0lORF9BQ1RJT04QARIVChFUT09MX0tJTkRfVFJJR0dFUhACEhIKDlRPT0xfS0lORF9DT0RFEAMqPAoIVG9vbFZpZXcSGQoVVE9PTF9WSUVXX1VOU1BFQ0lGSUVEEAASFQoRVE9PTF9WSUVXX1NVTU1BUlkQASrAAQoVVG9vbGtpdENvbm5lY3RhYmlsaXR5EiYKIlRPT0xLSVRfQ09OTkVDVEFCSUxJVFlfVU5TUEVDSUZJRUQQABIgChxUT09MS0lUX0NPTk5FQ1RBQklMSVRZX1JFQURZEAESMwovVE9PTEtJVF9DT05ORUNUQUJJTElUWV9ORUVEU19PQVVUSF9SRUdJU1RSQVRJT04QAhIoCiRUT09MS0lUX0NPTk5FQ1RBQklMSVRZX09BVVRIX1BFTkRJTkcQAzLoCAoOQ2F0YWxvZ1NlcnZpY2USXAoMTGlzdFRvb2xraXRzEhsuc3ZjLnYxLkxpc3RUb29sa2l0c1JlcXVlc3QaHC5zdmMudjEuTGlzdFRvb2xraXRzUmVzcG9uc2UiEai7GAGwuxgBuLsYAdq7GAEDElEKCkdldFRvb2xraXQSGS5zdmMudjEuR2V0VG9vbGtpdFJlcXVlc3QaGi5zdmMudjEuR2V0VG9vbGtpdFJlc3BvbnNlIgyouxgBsLsYAbi7GAESVAoJTGlzdFRvb2xzEhguc3ZjLnYxLkxpc3RUb29sc1JlcXVlc3QaGS5zdmMudjEuTGlzdFRvb2xzUmVzcG9uc2UiEqi7GAGwuxgBuLsYAdq7GAICAxJICgdHZXRUb29sEhYuc3ZjLnYxLkdldFRvb2xSZXF1ZXN0Ghcuc3ZjLnYxLkdldFRvb2xSZXNwb25zZSIMqLsYAbC7GAG4uxgBEnIKFUdldFRvb2xraXRDb25uZWN0U3BlYxIkLnN2Yy52MS5HZXRUb29sa2l0Q29ubmVjdFNwZWNSZXF1ZXN0GiUuc3ZjLnYxLkdldFRvb2xraXRDb25uZWN0U3BlY1Jlc3BvbnNlIgyouxgBsLsYAbi7GAESbQoOUHVibGlzaFRvb2xraXQSHS5zdmMudjEuUHVibGlzaFRvb2xraXRSZXF1ZXN0Gh4uc3ZjLnYxLlB1Ymxpc2hUb29sa2l0UmVzcG9uc2UiHKi7GAKwuxgCuLsYAsq7GAx0b29sa2l0LnNsdWcSbgoNSW1wb3J0VG9vbGtpdBIcLnN2Yy52MS5JbXBvcnRUb29sa2l0UmVxdWVzdBodLnN2Yy52MS5JbXBvcnRUb29sa2l0UmVzcG9uc2UiIKi7GAKwuxgCuLsYAsq7GAx0b29sa2l0LnNsdWfouxgBEmMKEEdldFRvb2xraXRTb3VyY2USHy5zdmMudjEuR2V0VG9vbGtpdFNvdXJjZVJlcXVlc3QaIC5zdmMudjEuR2V0VG9vbGtpdFNvdXJjZVJlc3BvbnNlIgyouxgBsLsYAri7GAESaQoOUmVmcmVzaFRvb2xraXQSHS5zdmMudjEuUmVmcmVzaFRvb2xraXRSZXF1ZXN0Gh4uc3ZjLnYxLlJlZnJlc2hUb29sa2l0UmVzcG9uc2UiGKi7GAKwuxgCuLsYAsK7GARzbHVn6LsYARJ+ChRBY2NlcHRUb29sa2l0Q2hhbmdlcxIjLnN2Yy52MS5BY2NlcHRUb29sa2l0Q2hhbmdlc1JlcXVlc3QaJC5zdmMudjEuQWNjZXB0VG9vbGtpdENoYW5nZXNSZXNwb25zZSIbqLsYArC7GAK4uxgCwrsYC3NsdWcgZGlnZXN0EmIKDURlbGV0ZVRvb2xraXQSHC5zdmMudjEuRGVsZXRlVG9vbGtpdFJlcXVlc3QaHS5zdmMudjEuRGVsZXRlVG9vbGtpdFJlc3BvbnNlIhSouxgCsLsYAri7GALCuxgEc2x1Z2IGcHJvdG8z", [file_google_protobuf_timestamp, file_svc_v1_options]);
+  fileDesc("ChRzdmMvdjEvY2F0YWxvZy5wcm90bxIGc3ZjLnYxIpUCCgdUb29sa2l0EgwKBHNsdWcYASABKAkSDAoEbmFtZRgCIAEoCRITCgtkZXNjcmlwdGlvbhgDIAEoCRIPCgd2ZXJzaW9uGAQgASgJEhQKDGF1dGhfc2NoZW1lcxgFIAMoCRIYChBvd25lcl9wcm9qZWN0X2lkGAYgASgJEhAKCGNhdGVnb3J5GAcgASgJEhMKC2Nvbm5lY3RhYmxlGAggASgIEjUKDmNvbm5lY3RhYmlsaXR5GAkgASgOMh0uc3ZjLnYxLlRvb2xraXRDb25uZWN0YWJpbGl0eRITCgtzb3VyY2Vfa2luZBgKIAEoCRIXCg9jaGFuZ2VzX3dhaXRpbmcYCyABKAUSDAoEbGl2ZRgMIAEoCCLJAgoEVG9vbBIMCgRzbHVnGAEgASgJEhQKDHRvb2xraXRfc2x1ZxgCIAEoCRIeCgRraW5kGAMgASgOMhAuc3ZjLnYxLlRvb2xLaW5kEhMKC2Rlc2NyaXB0aW9uGAQgASgJEhkKEWlucHV0X3NjaGVtYV9qc29uGAUgASgJEhoKEm91dHB1dF9zY2hlbWFfanNvbhgGIAEoCRIXCg9yZXF1aXJlZF9zY29wZXMYByADKAkSGAoQb3duZXJfcHJvamVjdF9pZBgIIAEoCRIUCgxhY2Nlc3NfY2xhc3MYCSABKAkSEAoIY2FsbGFibGUYCiABKAgSEwoLcGFnaW5nX2pzb24YCyABKAkSEQoJcG9sbF9qc29uGAwgASgJEhkKEXVuY2FsbGFibGVfcmVhc29uGA0gASgJEhMKC3JlcGxhY2VkX2J5GA4gASgJItwBChJUb29sa2l0Q29ubmVjdFNwZWMSFAoMdG9vbGtpdF9zbHVnGAEgASgJEhkKEWJhc2VfdXJsX3RlbXBsYXRlGAIgASgJEjYKEWFjY291bnRfdmFyaWFibGVzGAMgAygLMhsuc3ZjLnYxLkFjY291bnRWYXJpYWJsZVNwZWMSMwoMYXV0aF9zY2hlbWVzGAQgAygLMh0uc3ZjLnYxLlRvb2xraXRBdXRoU2NoZW1lU3BlYxIoCgdiaW5kaW5nGAUgAygLMhcuc3ZjLnYxLkJpbmRpbmdRdWVzdGlvbiI8Cg9CaW5kaW5nUXVlc3Rpb24SCwoDYXNrGAEgASgJEgwKBHBhdGgYAiABKAkSDgoGbmVlZGVkGAMgASgIImEKE0FjY291bnRWYXJpYWJsZVNwZWMSDAoEbmFtZRgBIAEoCRITCgtkZXNjcmlwdGlvbhgCIAEoCRIPCgdleGFtcGxlGAMgASgJEhYKDmRlY2lkZXNfb3JpZ2luGAQgASgIImYKFVRvb2xraXRBdXRoU2NoZW1lU3BlYxIMCgR0eXBlGAEgASgJEhYKDmRlZmF1bHRfc2NvcGVzGAIgAygJEhUKDWtleV9wbGFjZW1lbnQYAyABKAkSEAoIa2V5X25hbWUYBCABKAkiUAoTTGlzdFRvb2xraXRzUmVxdWVzdBISCgpwcm9qZWN0X2lkGAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJImYKFExpc3RUb29sa2l0c1Jlc3BvbnNlEiEKCHRvb2xraXRzGAEgAygLMg8uc3ZjLnYxLlRvb2xraXQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCmxpbWl0ZWRfdG8YAyABKAkiNQoRR2V0VG9vbGtpdFJlcXVlc3QSDAoEc2x1ZxgBIAEoCRISCgpwcm9qZWN0X2lkGAIgASgJIjYKEkdldFRvb2xraXRSZXNwb25zZRIgCgd0b29sa2l0GAEgASgLMg8uc3ZjLnYxLlRvb2xraXQiowEKEExpc3RUb29sc1JlcXVlc3QSFAoMdG9vbGtpdF9zbHVnGAEgASgJEh4KBGtpbmQYAiABKA4yEC5zdmMudjEuVG9vbEtpbmQSEgoKcHJvamVjdF9pZBgDIAEoCRIRCglwYWdlX3NpemUYBCABKAUSEgoKcGFnZV90b2tlbhgFIAEoCRIeCgR2aWV3GAYgASgOMhAuc3ZjLnYxLlRvb2xWaWV3Il0KEUxpc3RUb29sc1Jlc3BvbnNlEhsKBXRvb2xzGAEgAygLMgwuc3ZjLnYxLlRvb2wSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJEhIKCmxpbWl0ZWRfdG8YAyABKAkiMgoOR2V0VG9vbFJlcXVlc3QSDAoEc2x1ZxgBIAEoCRISCgpwcm9qZWN0X2lkGAIgASgJIi0KD0dldFRvb2xSZXNwb25zZRIaCgR0b29sGAEgASgLMgwuc3ZjLnYxLlRvb2wiQAocR2V0VG9vbGtpdENvbm5lY3RTcGVjUmVxdWVzdBIMCgRzbHVnGAEgASgJEhIKCnByb2plY3RfaWQYAiABKAkiSQodR2V0VG9vbGtpdENvbm5lY3RTcGVjUmVzcG9uc2USKAoEc3BlYxgBIAEoCzIaLnN2Yy52MS5Ub29sa2l0Q29ubmVjdFNwZWMiQQoVUHVibGlzaFRvb2xraXRSZXF1ZXN0EhcKD2RlZmluaXRpb25fanNvbhgBIAEoCRIPCgdkcnlfcnVuGAIgASgIIk4KFlB1Ymxpc2hUb29sa2l0UmVzcG9uc2USIAoHdG9vbGtpdBgBIAEoCzIPLnN2Yy52MS5Ub29sa2l0EhIKCnRvb2xfc2x1Z3MYAiADKAkiJAoURGVsZXRlVG9vbGtpdFJlcXVlc3QSDAoEc2x1ZxgBIAEoCSIXChVEZWxldGVUb29sa2l0UmVzcG9uc2UiaAoNT3BlbmFwaVNvdXJjZRILCgN1cmwYASABKAkSEAoIZG9jdW1lbnQYAiABKAkSDgoGc2VydmVyGAMgASgJEgwKBGF1dGgYBCABKAkSGgoSaWRlbXBvdGVuY3lfaGVhZGVyGAUgASgJIigKCU1jcFNvdXJjZRILCgN1cmwYASABKAkSDgoGaGVhZGVyGAIgASgJIkUKDFNoYXJlZFNvdXJjZRIMCgRzbHVnGAEgASgJEicKB2JpbmRpbmcYAiABKAsyFi5zdmMudjEuVG9vbGtpdEJpbmRpbmci2QEKDlRvb2xraXRCaW5kaW5nEhAKCGJhc2VfdXJsGAEgASgJEhUKDWF1dGhvcml6ZV91cmwYAiABKAkSEQoJdG9rZW5fdXJsGAMgASgJEhIKCnNjb3BlX2Jhc2UYBCABKAkSMgoGdmFsdWVzGAUgAygLMiIuc3ZjLnYxLlRvb2xraXRCaW5kaW5nLlZhbHVlc0VudHJ5EhQKDG92ZXJsYXlfanNvbhgGIAEoCRotCgtWYWx1ZXNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIlEKDkltcG9ydE92ZXJyaWRlEg0KBW1hdGNoGAEgASgJEgwKBG5hbWUYAiABKAkSDQoFY2xhc3MYAyABKAkSEwoLZGVzY3JpcHRpb24YBCABKAkirgIKFEltcG9ydFRvb2xraXRSZXF1ZXN0EgwKBHNsdWcYASABKAkSEAoIY2F0ZWdvcnkYAiABKAkSJgoHb3BlbmFwaRgDIAEoCzIVLnN2Yy52MS5PcGVuYXBpU291cmNlEgwKBG9ubHkYBCADKAkSDgoGZXhjZXB0GAUgAygJEikKCW92ZXJyaWRlcxgGIAMoCzIWLnN2Yy52MS5JbXBvcnRPdmVycmlkZRIPCgdyZXBsYWNlGAcgASgIEg8KB2RyeV9ydW4YCCABKAgSHgoDbWNwGAkgASgLMhEuc3ZjLnYxLk1jcFNvdXJjZRINCgV3YXRjaBgKIAEoCBIOCgZkaWdlc3QYCyABKAkSJAoGc2hhcmVkGAwgASgLMhQuc3ZjLnYxLlNoYXJlZFNvdXJjZSKRAQoVSW1wb3J0VG9vbGtpdFJlc3BvbnNlEiAKB3Rvb2xraXQYASABKAsyDy5zdmMudjEuVG9vbGtpdBIkCgZyZXBvcnQYAiABKAsyFC5zdmMudjEuSW1wb3J0UmVwb3J0EiAKBXRvb2xzGAMgAygLMhEuc3ZjLnYxLkFkZGVkVG9vbBIOCgZkaWdlc3QYBCABKAkizwIKDEltcG9ydFJlcG9ydBINCgV0aXRsZRgBIAEoCRIPCgd2ZXJzaW9uGAIgASgJEg4KBmZvcm1hdBgDIAEoCRIQCghiYXNlX3VybBgEIAEoCRISCgpvcGVyYXRpb25zGAUgASgFEhIKCnJlYWRfdG9vbHMYBiABKAUSEwoLd3JpdGVfdG9vbHMYByABKAUSGQoRZGVzdHJ1Y3RpdmVfdG9vbHMYCCABKAUSKgoIbGVmdF9vdXQYCSADKAsyGC5zdmMudjEuTGVmdE91dE9wZXJhdGlvbhIhCgVub3RlcxgKIAMoCzISLnN2Yy52MS5JbXBvcnROb3RlEi0KC3N1Z2dlc3Rpb25zGAsgAygLMhguc3ZjLnYxLkltcG9ydFN1Z2dlc3Rpb24SFAoMZm9yZWlnbl9ob3N0GAwgASgJEhEKCW9wZW5fa2V5cxgNIAEoBSJYChBMZWZ0T3V0T3BlcmF0aW9uEhEKCW9wZXJhdGlvbhgBIAEoCRIOCgZyZWFzb24YAiABKAkSDAoEbmFtZRgDIAEoCRITCgtkZXNjcmlwdGlvbhgEIAEoCSI4CgpJbXBvcnROb3RlEgwKBHRvb2wYASABKAkSDAoEa2luZBgCIAEoCRIOCgZkZXRhaWwYAyABKAkiLwoQSW1wb3J0U3VnZ2VzdGlvbhIMCgR0b29sGAEgASgJEg0KBWNsYXNzGAIgASgJIicKF0dldFRvb2xraXRTb3VyY2VSZXF1ZXN0EgwKBHNsdWcYASABKAkiagoYR2V0VG9vbGtpdFNvdXJjZVJlc3BvbnNlEiUKBnNvdXJjZRgBIAEoCzIVLnN2Yy52MS5Ub29sa2l0U291cmNlEicKB2NoYW5nZXMYAiABKAsyFi5zdmMudjEuVG9vbGtpdENoYW5nZXMimgIKDVRvb2xraXRTb3VyY2USDAoEa2luZBgBIAEoCRIOCgZvcmlnaW4YAiABKAkSMAoMcmVmcmVzaGVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBISCgpsYXN0X2Vycm9yGAQgASgJEgwKBG9ubHkYBSADKAkSDgoGZXhjZXB0GAYgAygJEikKCW92ZXJyaWRlcxgHIAMoCzIWLnN2Yy52MS5JbXBvcnRPdmVycmlkZRIzCg9uZXh0X3JlZnJlc2hfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEicKB2JpbmRpbmcYCSABKAsyFi5zdmMudjEuVG9vbGtpdEJpbmRpbmciSAoVUmVmcmVzaFRvb2xraXRSZXF1ZXN0EgwKBHNsdWcYASABKAkSEAoIZG9jdW1lbnQYAiABKAkSDwoHZHJ5X3J1bhgDIAEoCCJnChZSZWZyZXNoVG9vbGtpdFJlc3BvbnNlEicKB2NoYW5nZXMYASABKAsyFi5zdmMudjEuVG9vbGtpdENoYW5nZXMSJAoGcmVwb3J0GAIgASgLMhQuc3ZjLnYxLkltcG9ydFJlcG9ydCLMAQoOVG9vbGtpdENoYW5nZXMSDgoGZGlnZXN0GAEgASgJEiAKBWFkZGVkGAIgAygLMhEuc3ZjLnYxLkFkZGVkVG9vbBIMCgRnb25lGAMgAygJEiQKB2FsdGVyZWQYBCADKAsyEy5zdmMudjEuQWx0ZXJlZFBhcnQSGAoQYWx0ZXJlZF9sZWZ0X29mZhgFIAEoBRIVCg1vcmlnaW5fYmVmb3JlGAYgASgJEhQKDG9yaWdpbl9hZnRlchgHIAEoCRINCgVjb3VudBgIIAEoBSJOCglBZGRlZFRvb2wSDAoEbmFtZRgBIAEoCRINCgVjbGFzcxgCIAEoCRITCgtkZXNjcmlwdGlvbhgDIAEoCRIPCgdmbGFnZ2VkGAQgASgIImwKC0FsdGVyZWRQYXJ0EgwKBHRvb2wYASABKAkSDQoFZmllbGQYAiABKAkSDgoGYmVmb3JlGAMgASgJEg0KBWFmdGVyGAQgASgJEhAKCGJyZWFraW5nGAUgASgIEg8KB2ZsYWdnZWQYBiABKAgimwEKG0FjY2VwdFRvb2xraXRDaGFuZ2VzUmVxdWVzdBIMCgRzbHVnGAEgASgJEg4KBmRpZ2VzdBgCIAEoCRISCgp0b29sX25hbWVzGAMgAygJEg4KBm9yaWdpbhgEIAEoCBIPCgdkcnlfcnVuGAUgASgIEikKCW92ZXJyaWRlcxgGIAMoCzIWLnN2Yy52MS5JbXBvcnRPdmVycmlkZSJpChxBY2NlcHRUb29sa2l0Q2hhbmdlc1Jlc3BvbnNlEiAKB3Rvb2xraXQYASABKAsyDy5zdmMudjEuVG9vbGtpdBInCgdjaGFuZ2VzGAIgASgLMhYuc3ZjLnYxLlRvb2xraXRDaGFuZ2VzKmYKCFRvb2xLaW5kEhkKFVRPT0xfS0lORF9VTlNQRUNJRklFRBAAEhQKEFRPT0xfS0lORF9BQ1RJT04QARIVChFUT09MX0tJTkRfVFJJR0dFUhACEhIKDlRPT0xfS0lORF9DT0RFEAMqPAoIVG9vbFZpZXcSGQoVVE9PTF9WSUVXX1VOU1BFQ0lGSUVEEAASFQoRVE9PTF9WSUVXX1NVTU1BUlkQASrAAQoVVG9vbGtpdENvbm5lY3RhYmlsaXR5EiYKIlRPT0xLSVRfQ09OTkVDVEFCSUxJVFlfVU5TUEVDSUZJRUQQABIgChxUT09MS0lUX0NPTk5FQ1RBQklMSVRZX1JFQURZEAESMwovVE9PTEtJVF9DT05ORUNUQUJJTElUWV9ORUVEU19PQVVUSF9SRUdJU1RSQVRJT04QAhIoCiRUT09MS0lUX0NPTk5FQ1RBQklMSVRZX09BVVRIX1BFTkRJTkcQAzLoCAoOQ2F0YWxvZ1NlcnZpY2USXAoMTGlzdFRvb2xraXRzEhsuc3ZjLnYxLkxpc3RUb29sa2l0c1JlcXVlc3QaHC5zdmMudjEuTGlzdFRvb2xraXRzUmVzcG9uc2UiEai7GAGwuxgBuLsYAdq7GAEDElEKCkdldFRvb2xraXQSGS5zdmMudjEuR2V0VG9vbGtpdFJlcXVlc3QaGi5zdmMudjEuR2V0VG9vbGtpdFJlc3BvbnNlIgyouxgBsLsYAbi7GAESVAoJTGlzdFRvb2xzEhguc3ZjLnYxLkxpc3RUb29sc1JlcXVlc3QaGS5zdmMudjEuTGlzdFRvb2xzUmVzcG9uc2UiEqi7GAGwuxgBuLsYAdq7GAICAxJICgdHZXRUb29sEhYuc3ZjLnYxLkdldFRvb2xSZXF1ZXN0Ghcuc3ZjLnYxLkdldFRvb2xSZXNwb25zZSIMqLsYAbC7GAG4uxgBEnIKFUdldFRvb2xraXRDb25uZWN0U3BlYxIkLnN2Yy52MS5HZXRUb29sa2l0Q29ubmVjdFNwZWNSZXF1ZXN0GiUuc3ZjLnYxLkdldFRvb2xraXRDb25uZWN0U3BlY1Jlc3BvbnNlIgyouxgBsLsYAbi7GAESbQoOUHVibGlzaFRvb2xraXQSHS5zdmMudjEuUHVibGlzaFRvb2xraXRSZXF1ZXN0Gh4uc3ZjLnYxLlB1Ymxpc2hUb29sa2l0UmVzcG9uc2UiHKi7GAKwuxgCuLsYAsq7GAx0b29sa2l0LnNsdWcSbgoNSW1wb3J0VG9vbGtpdBIcLnN2Yy52MS5JbXBvcnRUb29sa2l0UmVxdWVzdBodLnN2Yy52MS5JbXBvcnRUb29sa2l0UmVzcG9uc2UiIKi7GAKwuxgCuLsYAsq7GAx0b29sa2l0LnNsdWfouxgBEmMKEEdldFRvb2xraXRTb3VyY2USHy5zdmMudjEuR2V0VG9vbGtpdFNvdXJjZVJlcXVlc3QaIC5zdmMudjEuR2V0VG9vbGtpdFNvdXJjZVJlc3BvbnNlIgyouxgBsLsYAri7GAESaQoOUmVmcmVzaFRvb2xraXQSHS5zdmMudjEuUmVmcmVzaFRvb2xraXRSZXF1ZXN0Gh4uc3ZjLnYxLlJlZnJlc2hUb29sa2l0UmVzcG9uc2UiGKi7GAKwuxgCuLsYAsK7GARzbHVn6LsYARJ+ChRBY2NlcHRUb29sa2l0Q2hhbmdlcxIjLnN2Yy52MS5BY2NlcHRUb29sa2l0Q2hhbmdlc1JlcXVlc3QaJC5zdmMudjEuQWNjZXB0VG9vbGtpdENoYW5nZXNSZXNwb25zZSIbqLsYArC7GAK4uxgCwrsYC3NsdWcgZGlnZXN0EmIKDURlbGV0ZVRvb2xraXQSHC5zdmMudjEuRGVsZXRlVG9vbGtpdFJlcXVlc3QaHS5zdmMudjEuRGVsZXRlVG9vbGtpdFJlc3BvbnNlIhSouxgCsLsYAri7GALCuxgEc2x1Z2IGcHJvdG8z", [file_google_protobuf_timestamp, file_svc_v1_options]);
 
 /**
  * An external app that the service can reach.
@@ -90,7 +90,8 @@ export type Toolkit = Message<"svc.v1.Toolkit"> & {
 
   /**
    * Kind of the source of a private toolkit (an app that the project defined): `openapi` or `mcp` if it was imported from an
-   * OpenAPI document or an MCP server, `file` if it was published with PublishToolkit. Empty for a shared toolkit.
+   * OpenAPI document or an MCP server, `shared` if it is a bound copy of a shared toolkit, `file` if it was published with
+   * PublishToolkit. Empty for a shared toolkit.
    *
    * @generated from field: string source_kind = 10;
    */
@@ -283,6 +284,14 @@ export type ToolkitConnectSpec = Message<"svc.v1.ToolkitConnectSpec"> & {
    * @generated from field: repeated svc.v1.ToolkitAuthSchemeSpec auth_schemes = 4;
    */
   authSchemes: ToolkitAuthSchemeSpec[];
+
+  /**
+   * Questions about the real app that a project answers to bind a shared toolkit to it (ImportToolkit with `shared`), in
+   * the order in which to ask them. Empty for a private toolkit.
+   *
+   * @generated from field: repeated svc.v1.BindingQuestion binding = 5;
+   */
+  binding: BindingQuestion[];
 };
 
 /**
@@ -291,6 +300,43 @@ export type ToolkitConnectSpec = Message<"svc.v1.ToolkitConnectSpec"> & {
  */
 export const ToolkitConnectSpecSchema: GenMessage<ToolkitConnectSpec> = /*@__PURE__*/
   messageDesc(file_svc_v1_catalog, 2);
+
+/**
+ * A question about the real app of a shared toolkit (definition of a kind of app).
+ *
+ * @generated from message svc.v1.BindingQuestion
+ */
+export type BindingQuestion = Message<"svc.v1.BindingQuestion"> & {
+  /**
+   * The question, as a phrase with an example.
+   *
+   * @generated from field: string ask = 1;
+   */
+  ask: string;
+
+  /**
+   * Place of the answer: a field of ToolkitBinding such as `baseUrl`, or a key of ToolkitBinding.values such as
+   * `always.headers.X-App-Version`.
+   *
+   * @generated from field: string path = 2;
+   */
+  path: string;
+
+  /**
+   * True if calls fail without an answer. For `authorizeUrl`, `tokenUrl` and `scopeBase`, only calls with an account that
+   * was connected by OAuth.
+   *
+   * @generated from field: bool needed = 3;
+   */
+  needed: boolean;
+};
+
+/**
+ * Describes the message svc.v1.BindingQuestion.
+ * Use `create(BindingQuestionSchema)` to create a new message.
+ */
+export const BindingQuestionSchema: GenMessage<BindingQuestion> = /*@__PURE__*/
+  messageDesc(file_svc_v1_catalog, 3);
 
 /**
  * A value that the connecting person must enter.
@@ -333,7 +379,7 @@ export type AccountVariableSpec = Message<"svc.v1.AccountVariableSpec"> & {
  * Use `create(AccountVariableSpecSchema)` to create a new message.
  */
 export const AccountVariableSpecSchema: GenMessage<AccountVariableSpec> = /*@__PURE__*/
-  messageDesc(file_svc_v1_catalog, 3);
+  messageDesc(file_svc_v1_catalog, 4);
 
 /**
  * A scheme with which an account can be connected. Fields that do not apply to the type are empty.
@@ -375,7 +421,7 @@ export type ToolkitAuthSchemeSpec = Message<"svc.v1.ToolkitAuthSchemeSpec"> & {
  * Use `create(ToolkitAuthSchemeSpecSchema)` to create a new message.
  */
 export const ToolkitAuthSchemeSpecSchema: GenMessage<ToolkitAuthSchemeSpec> = /*@__PURE__*/
-  messageDesc(file_svc_v1_catalog, 4);
+  messageDesc(file_svc_v1_catalog, 5);
 
 /**
  * Request of ListToolkits.
@@ -411,7 +457,7 @@ export type ListToolkitsRequest = Message<"svc.v1.ListToolkitsRequest"> & {
  * Use `create(ListToolkitsRequestSchema)` to create a new message.
  */
 export const ListToolkitsRequestSchema: GenMessage<ListToolkitsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_catalog, 5);
+  messageDesc(file_svc_v1_catalog, 6);
 
 /**
  * Response of ListToolkits.
@@ -447,7 +493,7 @@ export type ListToolkitsResponse = Message<"svc.v1.ListToolkitsResponse"> & {
  * Use `create(ListToolkitsResponseSchema)` to create a new message.
  */
 export const ListToolkitsResponseSchema: GenMessage<ListToolkitsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_catalog, 6);
+  messageDesc(file_svc_v1_catalog, 7);
 
 /**
  * Request of GetToolkit.
@@ -476,7 +522,7 @@ export type GetToolkitRequest = Message<"svc.v1.GetToolkitRequest"> & {
  * Use `create(GetToolkitRequestSchema)` to create a new message.
  */
 export const GetToolkitRequestSchema: GenMessage<GetToolkitRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_catalog, 7);
+  messageDesc(file_svc_v1_catalog, 8);
 
 /**
  * Response of GetToolkit.
@@ -497,7 +543,7 @@ export type GetToolkitResponse = Message<"svc.v1.GetToolkitResponse"> & {
  * Use `create(GetToolkitResponseSchema)` to create a new message.
  */
 export const GetToolkitResponseSchema: GenMessage<GetToolkitResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_catalog, 8);
+  messageDesc(file_svc_v1_catalog, 9);
 
 /**
  * Request of ListTools.
@@ -553,7 +599,7 @@ export type ListToolsRequest = Message<"svc.v1.ListToolsRequest"> & {
  * Use `create(ListToolsRequestSchema)` to create a new message.
  */
 export const ListToolsRequestSchema: GenMessage<ListToolsRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_catalog, 9);
+  messageDesc(file_svc_v1_catalog, 10);
 
 /**
  * Response of ListTools.
@@ -589,7 +635,7 @@ export type ListToolsResponse = Message<"svc.v1.ListToolsResponse"> & {
  * Use `create(ListToolsResponseSchema)` to create a new message.
  */
 export const ListToolsResponseSchema: GenMessage<ListToolsResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_catalog, 10);
+  messageDesc(file_svc_v1_catalog, 11);
 
 /**
  * Request of GetTool.
@@ -617,7 +663,7 @@ export type GetToolRequest = Message<"svc.v1.GetToolRequest"> & {
  * Use `create(GetToolRequestSchema)` to create a new message.
  */
 export const GetToolRequestSchema: GenMessage<GetToolRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_catalog, 11);
+  messageDesc(file_svc_v1_catalog, 12);
 
 /**
  * Response of GetTool.
@@ -638,7 +684,7 @@ export type GetToolResponse = Message<"svc.v1.GetToolResponse"> & {
  * Use `create(GetToolResponseSchema)` to create a new message.
  */
 export const GetToolResponseSchema: GenMessage<GetToolResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_catalog, 12);
+  messageDesc(file_svc_v1_catalog, 13);
 
 /**
  * Request of GetToolkitConnectSpec.
@@ -667,7 +713,7 @@ export type GetToolkitConnectSpecRequest = Message<"svc.v1.GetToolkitConnectSpec
  * Use `create(GetToolkitConnectSpecRequestSchema)` to create a new message.
  */
 export const GetToolkitConnectSpecRequestSchema: GenMessage<GetToolkitConnectSpecRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_catalog, 13);
+  messageDesc(file_svc_v1_catalog, 14);
 
 /**
  * Response of GetToolkitConnectSpec.
@@ -688,7 +734,7 @@ export type GetToolkitConnectSpecResponse = Message<"svc.v1.GetToolkitConnectSpe
  * Use `create(GetToolkitConnectSpecResponseSchema)` to create a new message.
  */
 export const GetToolkitConnectSpecResponseSchema: GenMessage<GetToolkitConnectSpecResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_catalog, 14);
+  messageDesc(file_svc_v1_catalog, 15);
 
 /**
  * Request of PublishToolkit.
@@ -717,7 +763,7 @@ export type PublishToolkitRequest = Message<"svc.v1.PublishToolkitRequest"> & {
  * Use `create(PublishToolkitRequestSchema)` to create a new message.
  */
 export const PublishToolkitRequestSchema: GenMessage<PublishToolkitRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_catalog, 15);
+  messageDesc(file_svc_v1_catalog, 16);
 
 /**
  * Response of PublishToolkit.
@@ -745,7 +791,7 @@ export type PublishToolkitResponse = Message<"svc.v1.PublishToolkitResponse"> & 
  * Use `create(PublishToolkitResponseSchema)` to create a new message.
  */
 export const PublishToolkitResponseSchema: GenMessage<PublishToolkitResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_catalog, 16);
+  messageDesc(file_svc_v1_catalog, 17);
 
 /**
  * Request of DeleteToolkit.
@@ -766,7 +812,7 @@ export type DeleteToolkitRequest = Message<"svc.v1.DeleteToolkitRequest"> & {
  * Use `create(DeleteToolkitRequestSchema)` to create a new message.
  */
 export const DeleteToolkitRequestSchema: GenMessage<DeleteToolkitRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_catalog, 17);
+  messageDesc(file_svc_v1_catalog, 18);
 
 /**
  * Response of DeleteToolkit.
@@ -781,7 +827,7 @@ export type DeleteToolkitResponse = Message<"svc.v1.DeleteToolkitResponse"> & {
  * Use `create(DeleteToolkitResponseSchema)` to create a new message.
  */
 export const DeleteToolkitResponseSchema: GenMessage<DeleteToolkitResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_catalog, 18);
+  messageDesc(file_svc_v1_catalog, 19);
 
 /**
  * An OpenAPI document from which ImportToolkit makes a private toolkit (an app that the project defines itself).
@@ -833,7 +879,7 @@ export type OpenapiSource = Message<"svc.v1.OpenapiSource"> & {
  * Use `create(OpenapiSourceSchema)` to create a new message.
  */
 export const OpenapiSourceSchema: GenMessage<OpenapiSource> = /*@__PURE__*/
-  messageDesc(file_svc_v1_catalog, 19);
+  messageDesc(file_svc_v1_catalog, 20);
 
 /**
  * An MCP server from whose tools ImportToolkit makes a private toolkit (an app that the project defines itself).
@@ -862,7 +908,95 @@ export type McpSource = Message<"svc.v1.McpSource"> & {
  * Use `create(McpSourceSchema)` to create a new message.
  */
 export const McpSourceSchema: GenMessage<McpSource> = /*@__PURE__*/
-  messageDesc(file_svc_v1_catalog, 20);
+  messageDesc(file_svc_v1_catalog, 21);
+
+/**
+ * A shared toolkit (definition of a kind of app that svc ships) from which ImportToolkit makes a bound copy for the project.
+ * The copy has the slug of the shared toolkit and hides it. It has no triggers.
+ *
+ * @generated from message svc.v1.SharedSource
+ */
+export type SharedSource = Message<"svc.v1.SharedSource"> & {
+  /**
+   * Slug of the shared toolkit.
+   *
+   * @generated from field: string slug = 1;
+   */
+  slug: string;
+
+  /**
+   * The real app to which the copy sends its calls.
+   *
+   * @generated from field: svc.v1.ToolkitBinding binding = 2;
+   */
+  binding?: ToolkitBinding | undefined;
+};
+
+/**
+ * Describes the message svc.v1.SharedSource.
+ * Use `create(SharedSourceSchema)` to create a new message.
+ */
+export const SharedSourceSchema: GenMessage<SharedSource> = /*@__PURE__*/
+  messageDesc(file_svc_v1_catalog, 22);
+
+/**
+ * The real app to which a project binds a shared toolkit (definition of a kind of app). Only the binding is stored: the copy
+ * follows the toolkit that svc ships from release to release.
+ *
+ * @generated from message svc.v1.ToolkitBinding
+ */
+export type ToolkitBinding = Message<"svc.v1.ToolkitBinding"> & {
+  /**
+   * Address before every path of the app's API, such as `https://api.example.com`. Empty if the toolkit takes the address
+   * from account variables.
+   *
+   * @generated from field: string base_url = 1;
+   */
+  baseUrl: string;
+
+  /**
+   * Address of the page on which people give consent (OAuth). Empty if accounts are connected without OAuth.
+   *
+   * @generated from field: string authorize_url = 2;
+   */
+  authorizeUrl: string;
+
+  /**
+   * Address from which the app issues tokens (OAuth). Empty if accounts are connected without OAuth.
+   *
+   * @generated from field: string token_url = 3;
+   */
+  tokenUrl: string;
+
+  /**
+   * Text before the name of every scope. Empty if the toolkit does not ask for it.
+   *
+   * @generated from field: string scope_base = 4;
+   */
+  scopeBase: string;
+
+  /**
+   * Answers to the other questions of ToolkitConnectSpec.binding, by `path`. At most 20.
+   *
+   * @generated from field: map<string, string> values = 5;
+   */
+  values: { [key: string]: string };
+
+  /**
+   * Changes to the files of the toolkit's definition, as JSON text of a JSON Merge Patch (RFC 7396):
+   * `{"toolkit": {…}, "tools": {"<tool>": {…}}}`. The rules for private definitions apply to it.
+   *
+   * @generated from field: string overlay_json = 6;
+   */
+  overlayJson: string;
+};
+
+/**
+ * Describes the message svc.v1.ToolkitBinding.
+ * Use `create(ToolkitBindingSchema)` to create a new message.
+ */
+export const ToolkitBindingSchema: GenMessage<ToolkitBinding> = /*@__PURE__*/
+  messageDesc(file_svc_v1_catalog, 23);
 
 /**
  * A choice for some tools of an import, in place of what the imported document says. Empty fields change nothing.
@@ -905,7 +1039,7 @@ export type ImportOverride = Message<"svc.v1.ImportOverride"> & {
  * Use `create(ImportOverrideSchema)` to create a new message.
  */
 export const ImportOverrideSchema: GenMessage<ImportOverride> = /*@__PURE__*/
-  messageDesc(file_svc_v1_catalog, 21);
+  messageDesc(file_svc_v1_catalog, 24);
 
 /**
  * Request of ImportToolkit.
@@ -972,7 +1106,7 @@ export type ImportToolkitRequest = Message<"svc.v1.ImportToolkitRequest"> & {
   dryRun: boolean;
 
   /**
-   * The MCP server whose tools the toolkit (app) gets. Exactly one of `openapi` and `mcp` is set.
+   * The MCP server whose tools the toolkit (app) gets. Exactly one of `openapi`, `mcp` and `shared` is set.
    *
    * @generated from field: svc.v1.McpSource mcp = 9;
    */
@@ -993,6 +1127,14 @@ export type ImportToolkitRequest = Message<"svc.v1.ImportToolkitRequest"> & {
    * @generated from field: string digest = 11;
    */
   digest: string;
+
+  /**
+   * The shared toolkit (definition of a kind of app) that the project binds to a real app. `slug`, `category`, `only`,
+   * `except`, `overrides`, `watch` and `digest` stay empty.
+   *
+   * @generated from field: svc.v1.SharedSource shared = 12;
+   */
+  shared?: SharedSource | undefined;
 };
 
 /**
@@ -1000,7 +1142,7 @@ export type ImportToolkitRequest = Message<"svc.v1.ImportToolkitRequest"> & {
  * Use `create(ImportToolkitRequestSchema)` to create a new message.
  */
 export const ImportToolkitRequestSchema: GenMessage<ImportToolkitRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_catalog, 22);
+  messageDesc(file_svc_v1_catalog, 25);
 
 /**
  * Response of ImportToolkit.
@@ -1042,7 +1184,7 @@ export type ImportToolkitResponse = Message<"svc.v1.ImportToolkitResponse"> & {
  * Use `create(ImportToolkitResponseSchema)` to create a new message.
  */
 export const ImportToolkitResponseSchema: GenMessage<ImportToolkitResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_catalog, 23);
+  messageDesc(file_svc_v1_catalog, 26);
 
 /**
  * Findings about a document from which ImportToolkit made a toolkit (an app with its tools). Its texts come from the
@@ -1151,7 +1293,7 @@ export type ImportReport = Message<"svc.v1.ImportReport"> & {
  * Use `create(ImportReportSchema)` to create a new message.
  */
 export const ImportReportSchema: GenMessage<ImportReport> = /*@__PURE__*/
-  messageDesc(file_svc_v1_catalog, 24);
+  messageDesc(file_svc_v1_catalog, 27);
 
 /**
  * An operation of an imported document that did not become a tool.
@@ -1199,7 +1341,7 @@ export type LeftOutOperation = Message<"svc.v1.LeftOutOperation"> & {
  * Use `create(LeftOutOperationSchema)` to create a new message.
  */
 export const LeftOutOperationSchema: GenMessage<LeftOutOperation> = /*@__PURE__*/
-  messageDesc(file_svc_v1_catalog, 25);
+  messageDesc(file_svc_v1_catalog, 28);
 
 /**
  * A remark about an imported tool.
@@ -1241,7 +1383,7 @@ export type ImportNote = Message<"svc.v1.ImportNote"> & {
  * Use `create(ImportNoteSchema)` to create a new message.
  */
 export const ImportNoteSchema: GenMessage<ImportNote> = /*@__PURE__*/
-  messageDesc(file_svc_v1_catalog, 26);
+  messageDesc(file_svc_v1_catalog, 29);
 
 /**
  * A tool of an import that may deserve a milder access class.
@@ -1269,7 +1411,7 @@ export type ImportSuggestion = Message<"svc.v1.ImportSuggestion"> & {
  * Use `create(ImportSuggestionSchema)` to create a new message.
  */
 export const ImportSuggestionSchema: GenMessage<ImportSuggestion> = /*@__PURE__*/
-  messageDesc(file_svc_v1_catalog, 27);
+  messageDesc(file_svc_v1_catalog, 30);
 
 /**
  * Request of GetToolkitSource.
@@ -1290,7 +1432,7 @@ export type GetToolkitSourceRequest = Message<"svc.v1.GetToolkitSourceRequest"> 
  * Use `create(GetToolkitSourceRequestSchema)` to create a new message.
  */
 export const GetToolkitSourceRequestSchema: GenMessage<GetToolkitSourceRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_catalog, 28);
+  messageDesc(file_svc_v1_catalog, 31);
 
 /**
  * Response of GetToolkitSource.
@@ -1318,7 +1460,7 @@ export type GetToolkitSourceResponse = Message<"svc.v1.GetToolkitSourceResponse"
  * Use `create(GetToolkitSourceResponseSchema)` to create a new message.
  */
 export const GetToolkitSourceResponseSchema: GenMessage<GetToolkitSourceResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_catalog, 29);
+  messageDesc(file_svc_v1_catalog, 32);
 
 /**
  * The place from which a private toolkit (an app that the project defines itself) was imported.
@@ -1327,7 +1469,7 @@ export const GetToolkitSourceResponseSchema: GenMessage<GetToolkitSourceResponse
  */
 export type ToolkitSource = Message<"svc.v1.ToolkitSource"> & {
   /**
-   * Kind of the source: `openapi` or `mcp`.
+   * Kind of the source: `openapi`, `mcp` or `shared`.
    *
    * @generated from field: string kind = 1;
    */
@@ -1382,6 +1524,13 @@ export type ToolkitSource = Message<"svc.v1.ToolkitSource"> & {
    * @generated from field: google.protobuf.Timestamp next_refresh_at = 8;
    */
   nextRefreshAt?: Timestamp | undefined;
+
+  /**
+   * The real app to which a bound copy of a shared toolkit sends its calls. Not set for other kinds of sources.
+   *
+   * @generated from field: svc.v1.ToolkitBinding binding = 9;
+   */
+  binding?: ToolkitBinding | undefined;
 };
 
 /**
@@ -1389,7 +1538,7 @@ export type ToolkitSource = Message<"svc.v1.ToolkitSource"> & {
  * Use `create(ToolkitSourceSchema)` to create a new message.
  */
 export const ToolkitSourceSchema: GenMessage<ToolkitSource> = /*@__PURE__*/
-  messageDesc(file_svc_v1_catalog, 30);
+  messageDesc(file_svc_v1_catalog, 33);
 
 /**
  * Request of RefreshToolkit.
@@ -1424,7 +1573,7 @@ export type RefreshToolkitRequest = Message<"svc.v1.RefreshToolkitRequest"> & {
  * Use `create(RefreshToolkitRequestSchema)` to create a new message.
  */
 export const RefreshToolkitRequestSchema: GenMessage<RefreshToolkitRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_catalog, 31);
+  messageDesc(file_svc_v1_catalog, 34);
 
 /**
  * Response of RefreshToolkit.
@@ -1452,7 +1601,7 @@ export type RefreshToolkitResponse = Message<"svc.v1.RefreshToolkitResponse"> & 
  * Use `create(RefreshToolkitResponseSchema)` to create a new message.
  */
 export const RefreshToolkitResponseSchema: GenMessage<RefreshToolkitResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_catalog, 32);
+  messageDesc(file_svc_v1_catalog, 35);
 
 /**
  * Differences between a private toolkit (an app that the project imported) and what its source says now. The texts come
@@ -1524,7 +1673,7 @@ export type ToolkitChanges = Message<"svc.v1.ToolkitChanges"> & {
  * Use `create(ToolkitChangesSchema)` to create a new message.
  */
 export const ToolkitChangesSchema: GenMessage<ToolkitChanges> = /*@__PURE__*/
-  messageDesc(file_svc_v1_catalog, 33);
+  messageDesc(file_svc_v1_catalog, 36);
 
 /**
  * A tool that an import makes, or that the source of a toolkit (an app) has in addition.
@@ -1566,7 +1715,7 @@ export type AddedTool = Message<"svc.v1.AddedTool"> & {
  * Use `create(AddedToolSchema)` to create a new message.
  */
 export const AddedToolSchema: GenMessage<AddedTool> = /*@__PURE__*/
-  messageDesc(file_svc_v1_catalog, 34);
+  messageDesc(file_svc_v1_catalog, 37);
 
 /**
  * A part of a tool that the source of its toolkit (an app) changed.
@@ -1622,7 +1771,7 @@ export type AlteredPart = Message<"svc.v1.AlteredPart"> & {
  * Use `create(AlteredPartSchema)` to create a new message.
  */
 export const AlteredPartSchema: GenMessage<AlteredPart> = /*@__PURE__*/
-  messageDesc(file_svc_v1_catalog, 35);
+  messageDesc(file_svc_v1_catalog, 38);
 
 /**
  * Request of AcceptToolkitChanges.
@@ -1681,7 +1830,7 @@ export type AcceptToolkitChangesRequest = Message<"svc.v1.AcceptToolkitChangesRe
  * Use `create(AcceptToolkitChangesRequestSchema)` to create a new message.
  */
 export const AcceptToolkitChangesRequestSchema: GenMessage<AcceptToolkitChangesRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_catalog, 36);
+  messageDesc(file_svc_v1_catalog, 39);
 
 /**
  * Response of AcceptToolkitChanges.
@@ -1709,7 +1858,7 @@ export type AcceptToolkitChangesResponse = Message<"svc.v1.AcceptToolkitChangesR
  * Use `create(AcceptToolkitChangesResponseSchema)` to create a new message.
  */
 export const AcceptToolkitChangesResponseSchema: GenMessage<AcceptToolkitChangesResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_catalog, 37);
+  messageDesc(file_svc_v1_catalog, 40);
 
 /**
  * Kind of a tool.
@@ -1979,7 +2128,12 @@ export const CatalogService: GenService<{
    * client for the project there, by a client id metadata document or by dynamic registration. Accounts are then
    * connected by consent.
    *
+   * With `shared`, the toolkit is a bound copy: a shared toolkit that sends its calls to the real app of `shared.binding`.
+   * It has the slug of the shared toolkit and hides it from the project, so programs and grants continue to work. It has
+   * no triggers. Its accounts are connected anew.
+   *
    * Errors:
+   * - not_found TOOLKIT_NOT_FOUND: there is no shared toolkit `shared.slug`.
    * - invalid_argument SOURCE_INVALID: the request has no source, or two, or an option of it is malformed.
    * - invalid_argument SOURCE_URL_REFUSED: svc does not read from the address of the source, for example because it is a
    *   private address.
@@ -1991,7 +2145,8 @@ export const CatalogService: GenService<{
    *   and import again.
    * - invalid_argument OPENAPI_UNREADABLE: the text is not an OpenAPI document.
    * - invalid_argument OPENAPI_NOTHING_SELECTED: no operation of the document becomes a tool.
-   * - invalid_argument BASE_URL_NEEDED: the document has no https address for calls, and the request names none.
+   * - invalid_argument BASE_URL_NEEDED: the document has no https address for calls, and the request names none. Or
+   *   `shared.binding.baseUrl` is empty, and the shared toolkit needs it.
    * - invalid_argument TOOLKIT_TOO_LARGE: the operations make more than 1,500 tools or 4 MiB. Select some by `only`.
    * - invalid_argument OVERRIDE_UNKNOWN: an override matches no tool.
    * - invalid_argument DEFINITION_INVALID: as for PublishToolkit.
@@ -2033,7 +2188,8 @@ export const CatalogService: GenService<{
    * - not_found PRIVATE_TOOLKIT_NOT_FOUND: the project has no private toolkit `slug`.
    * - failed_precondition TOOLKIT_HAS_NO_SOURCE: the toolkit was published with PublishToolkit, not imported.
    * - failed_precondition CHANGES_OUTDATED: the toolkit was changed while its source was read.
-   * - invalid_argument SOURCE_INVALID: the toolkit was imported from a text, and `document` is empty.
+   * - invalid_argument SOURCE_INVALID: the toolkit was imported from a text, and `document` is empty. Or it is a bound copy
+   *   of a shared toolkit, which follows that toolkit by itself.
    * - invalid_argument SOURCE_URL_REFUSED: svc does not read from the address of the source.
    * - unavailable SOURCE_UNREACHABLE: the source could not be read.
    * - invalid_argument OPENAPI_UNREADABLE: the text is not an OpenAPI document.

@@ -5,11 +5,11 @@ import type {
   ActionDocument,
   AuthDocument,
   BodyDocument,
-  ExamplePhrasesDocument,
   JsonSchema,
   ToolDocument,
   ToolkitDeploymentDocument,
   ToolkitDocument,
+  ToolkitDocuments,
   TriggerDocument,
   WebhookDocument,
 } from "../read/documents.ts";
@@ -19,17 +19,11 @@ import { samplePost } from "../view/sample-post.ts";
 import { compileHandshakes } from "../webhook/handshake.ts";
 import { compileVerifier } from "../webhook/verifier.ts";
 import { type DeploymentValues, decidesOrigin, fillInDeployment } from "./base-url.ts";
+import { questionsOf } from "./binding-questions.ts";
 import { withConfirm } from "./class-to-confirm.ts";
 import { compileMatch } from "./match.ts";
 import { mcpRequest, mcpResponse } from "./mcp-request.ts";
 import { compileNormalize } from "./normalize.ts";
-
-/** Documents of a toolkit (the tools and webhooks of one app) that passed all checks. `tools` is ordered by name. */
-export type ToolkitDocuments = {
-  readonly toolkit: ToolkitDocument;
-  readonly tools: ReadonlyMap<string, ToolDocument>;
-  readonly sayings?: ExamplePhrasesDocument | undefined;
-};
 
 /**
  * Values that are needed to compile a toolkit (one app's tools and webhooks) and do not come from its YAML definition (for example the
@@ -108,6 +102,7 @@ export function* buildInSteps(
     },
     identify: toolkit.identify,
     rate: toolkit.rate && { max: toolkit.rate.max, perMs: parseDuration(toolkit.rate.per) },
+    ...(ownerProjectId === "" && { questions: questionsOf(toolkit) }),
     webhook: toolkit.webhook && buildWebhook(toolkit.webhook, values.webhook?.audience ?? audience),
     actions,
     triggers,

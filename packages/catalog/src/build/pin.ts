@@ -9,7 +9,7 @@ import { createTenantValidators, createValidator, withNulls } from "../schema/js
  */
 export type ToolkitPin = Omit<
   Toolkit,
-  "account" | "webhook" | "actions" | "triggers" | "sayings" | "codeTools" | "identify"
+  "account" | "webhook" | "questions" | "actions" | "triggers" | "sayings" | "codeTools" | "identify"
 > & {
   readonly account: readonly Omit<AccountVariable, "accepts">[];
   readonly actions: readonly ActionPin[];
@@ -28,6 +28,7 @@ type ActionPin = Omit<
 export function pinToolkit(toolkit: Toolkit, names: ReadonlySet<string>): ToolkitPin {
   const {
     webhook: _webhook,
+    questions: _questions,
     triggers: _triggers,
     sayings: _sayings,
     codeTools: _code,

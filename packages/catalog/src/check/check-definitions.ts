@@ -162,8 +162,21 @@ export function checkDefinitions(files: ToolkitFiles): void {
   checkShared(files);
 }
 
+/** Checks that the list in which a question of `binding` places its answer has the place. */
+function checkQuestions({ toolkit }: ToolkitFiles): void {
+  const { binding = [], auth = [] } = toolkit.value as Partial<ToolkitDocument>;
+  for (const [index, { path }] of binding.entries()) {
+    const [, place] = /^auth\[(\d)\]/.exec(path) ?? [];
+    const scheme = place === undefined ? undefined : auth[Number(place)];
+    if (place !== undefined && (scheme?.type !== "api_key" || scheme.placement === "path"))
+      toolkit.fault(["binding", index, "path"], "names no api_key scheme with a name", "name the index of one in auth");
+  }
+}
+
 /** Checks the rules that apply only to shared toolkits, and not to private toolkits (those that a project published for itself). */
-function checkShared({ toolkit, tools }: ToolkitFiles): void {
+function checkShared(files: ToolkitFiles): void {
+  const { toolkit, tools } = files;
+  if (toolkit.faults.length === 0) checkQuestions(files);
   const webhook = isObject(toolkit.value) ? toolkit.value["webhook"] : undefined;
   if (toolkit.faults.length === 0 && isObject(webhook) && !Object.hasOwn(webhook, "secretEnv")) {
     const cure =

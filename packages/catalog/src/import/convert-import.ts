@@ -53,7 +53,7 @@ function readSource(request: ImportToolkitRequest): ImportSource {
   }
   throw catalogFaults.SOURCE_INVALID(
     mcp === undefined ? "the request has no source" : "the request has two sources",
-    "Set either openapi or mcp.",
+    "Set one of openapi, mcp and shared.",
   );
 }
 

@@ -72,6 +72,8 @@ function depthOf(value: unknown): number {
  */
 export function checkTenantDefinition(file: DefinitionFile, webhook: unknown): void {
   const document = isObject(file.value) ? file.value : {};
+  if (file.file === "toolkit" && Object.hasOwn(document, "binding"))
+    file.fault(["binding"], "is in a private definition", "remove it: the toolkit names its app already");
   if (file.file === "toolkit") checkTenantWebhook(file, webhook);
   else if (document.kind === "trigger") {
     checkTenantTrigger(file, document, isObject(webhook) ? webhook.each : undefined);

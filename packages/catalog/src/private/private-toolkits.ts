@@ -5,11 +5,12 @@ import { privateToolkitsForProject } from "@svc/db/catalog/repo";
 import type { SourceChange } from "@svc/db/catalog/sources";
 import type { ToolkitQuotaReached } from "@svc/db/catalog/touch";
 import type { Database } from "@svc/db/connect";
+import { bindToolkit } from "../bound/bound-toolkit.ts";
 import { indexMessages, toolMessage } from "../convert-catalog.ts";
 import type { Catalog, Tool, Toolkit } from "../model.ts";
 import { DefinitionError } from "../read/definition-file.ts";
 import type { CatalogView } from "../view/view.ts";
-import { parseKeptToolkit, type ToolkitOwner } from "./parse-definition.ts";
+import { parseKeptToolkit } from "./parse-definition.ts";
 
 /**
  * Maximum age of a project's cached view, in milliseconds, before the node reads the database again. This is half of the second within
@@ -73,7 +74,11 @@ type CompiledToolkits = ReadonlyMap<string, CompiledToolkit>;
 type CompiledToolkit = { readonly definition: string; readonly isImported: boolean; readonly toolkit: Toolkit };
 
 /** A stored private toolkit. `source`: where it was imported from; null if it was published from files. */
-type KeptToolkit = { readonly slug: string; readonly definition: string; readonly source: object | null };
+type KeptToolkit = {
+  readonly slug: string;
+  readonly definition: string;
+  readonly source: { readonly kind: string } | null;
+};
 
 /**
  * Creates the views (the tools that a caller may see) of projects. `onBroken`: called with a stored definition that this version does not
@@ -142,7 +147,11 @@ export function createCatalogViews(options: {
       try {
         if (same?.definition === definition && same.isImported === isImported) current.push([slug, same]);
         else {
-          const toolkit = await compileOne(definition, { ownerProjectId: projectId, isImported });
+          const toolkit = await compileOne(() =>
+            source?.kind === "shared"
+              ? bindToolkit(definition, projectId, (name) => catalog.definitions?.get(name))
+              : parseKeptToolkit(definition, { ownerProjectId: projectId, isImported }, createSlices(setImmediate)),
+          );
           current.push([slug, { definition, isImported, toolkit }]);
         }
       } catch (error) {
@@ -203,9 +212,9 @@ export function createCatalogViews(options: {
  * Compiles a stored definition and creates the API messages of its tools, in slices. A toolkit with 1,500 tools would otherwise hold the
  * event loop for a tenth of a second.
  */
-async function compileOne(definition: string, owner: ToolkitOwner): Promise<Toolkit> {
+async function compileOne(compile: () => Promise<Toolkit>): Promise<Toolkit> {
   const slices = createSlices(setImmediate);
-  const toolkit = await parseKeptToolkit(definition, owner, slices);
+  const toolkit = await compile();
   for (const tool of [...toolkit.actions, ...toolkit.triggers]) {
     toolMessage(tool);
     await slices.rest();

@@ -110,6 +110,12 @@ export type WebhookDocument = BodyDocument & {
 /** A `sayings.yaml`: example phrases by tool name. */
 export type ExamplePhrasesDocument = Readonly<Record<string, readonly string[]>>;
 
+/**
+ * A question about the real app of a shared toolkit. `path`: place of the answer in toolkit.yaml, such as `always.headers.X-App-Version`.
+ * The answer to a path such as `always.headers:version` has the form `NAME: VALUE`. `needed`: true if calls fail without an answer; default false.
+ */
+export type BindingDocument = { readonly ask: string; readonly path: string; readonly needed?: boolean };
+
 /** Content of a `toolkit.yaml` file (definition of one app) that satisfies schemas/toolkit.schema.json. */
 export type ToolkitDocument = {
   readonly slug: string;
@@ -127,6 +133,8 @@ export type ToolkitDocument = {
   readonly identify?: { tool: string; path: string };
   readonly rate?: { max: number; per: string };
   readonly webhook?: WebhookDocument;
+  /** Questions about the real app that a project answers to use a shared toolkit with the app. Only in shared toolkits. */
+  readonly binding?: readonly BindingDocument[];
   /** True if the calls reach the real app even if the sandbox plays other toolkits. Only in private toolkits (published by one project). */
   readonly live?: boolean;
 };
@@ -257,4 +265,11 @@ export type ToolkitDeploymentDocument = {
   readonly oauth?: { client_id_env: string; client_secret_env: string };
   readonly webhook?: { audience?: "accounts" | "projects" };
   readonly overlay?: { toolkit?: object; tools?: Record<string, object> };
+};
+
+/** Documents of a toolkit (the tools and webhooks of one app) that passed all checks. `tools` is ordered by name. */
+export type ToolkitDocuments = {
+  readonly toolkit: ToolkitDocument;
+  readonly tools: ReadonlyMap<string, ToolDocument>;
+  readonly sayings?: ExamplePhrasesDocument | undefined;
 };

@@ -7,7 +7,13 @@ import { faultsOfPoll, isPollDocument } from "../check/check-poll.ts";
 import type { Audience, Catalog, Tool } from "../model.ts";
 import { readCheckedToolkits } from "./checked-toolkits.ts";
 import { createDefinitionFile, DefinitionError, type DefinitionFile } from "./definition-file.ts";
-import type { ExamplePhrasesDocument, ToolDocument, ToolkitDeploymentDocument, ToolkitDocument } from "./documents.ts";
+import type {
+  ExamplePhrasesDocument,
+  ToolDocument,
+  ToolkitDeploymentDocument,
+  ToolkitDocument,
+  ToolkitDocuments,
+} from "./documents.ts";
 import { filesOf, readDefinitions, type ToolkitFiles } from "./read-definitions.ts";
 
 /**
@@ -44,7 +50,20 @@ export function createCatalog(
   if (deployment !== undefined) looked.push(checkNames(deployment, overlaid));
   const faults = looked.flatMap((file) => file.faults);
   if (faults.length > 0) throw new DefinitionError(faults);
-  return build(overlaid, deployment, audience);
+  return { ...build(overlaid, deployment, audience), definitions: definitionsOf(toolkits) };
+}
+
+/** Returns the definitions of toolkits as svc ships them, by slug, without the overlay of the deployment. */
+function definitionsOf(toolkits: readonly ToolkitFiles[]): NonNullable<Catalog["definitions"]> {
+  return new Map(toolkits.map((files) => [files.folder, documentsOf(files)]));
+}
+
+function documentsOf({ toolkit, tools, sayings }: ToolkitFiles): ToolkitDocuments {
+  return {
+    toolkit: toolkit.value as ToolkitDocument,
+    tools: new Map([...tools].map(([name, file]) => [name, file.value as ToolDocument])),
+    sayings: sayings?.value as ExamplePhrasesDocument | undefined,
+  };
 }
 
 /** Options of a catalog. `audience`: which projects receive a webhook's events if the deployment file does not set this. */
@@ -58,14 +77,9 @@ export type CatalogOptions = {
 
 /** Returns the catalog compiled from files that have no errors. */
 function build(files: readonly ToolkitFiles[], deployment: Deployment | undefined, audience: Audience): Catalog {
-  const toolkits = files.map(({ folder, toolkit, tools, sayings }) => {
-    const documents = {
-      toolkit: toolkit.value as ToolkitDocument,
-      tools: new Map([...tools].map(([name, file]) => [name, file.value as ToolDocument])),
-      sayings: sayings?.value as ExamplePhrasesDocument | undefined,
-    };
-    const values = deployment?.toolkits.get(folder);
-    return buildToolkit(documents, { values: values ?? {}, audience, isLive: values !== undefined });
+  const toolkits = files.map((one) => {
+    const values = deployment?.toolkits.get(one.folder);
+    return buildToolkit(documentsOf(one), { values: values ?? {}, audience, isLive: values !== undefined });
   });
   toolkits.sort((a, b) => (a.slug < b.slug ? -1 : 1));
   const tools: Tool[] = toolkits.flatMap((toolkit) => [...toolkit.actions, ...toolkit.triggers]);
@@ -76,7 +90,8 @@ function build(files: readonly ToolkitFiles[], deployment: Deployment | undefine
   };
 }
 
-function overlay(files: ToolkitFiles, deployment: Deployment): ToolkitFiles {
+/** Returns the definition files of a toolkit with the overlay that a deployment has for it. Checks nothing. */
+export function overlay(files: ToolkitFiles, deployment: Deployment): ToolkitFiles {
   const patches = deployment.toolkits.get(files.folder)?.overlay;
   if (patches === undefined) return files;
   const tools = [...files.tools].map(([name, file]) => {
@@ -92,7 +107,7 @@ function overlay(files: ToolkitFiles, deployment: Deployment): ToolkitFiles {
 }
 
 /** Checks that the toolkits and tools named in a deployment file exist. Returns the file with the errors that were found. */
-function checkNames(deployment: Deployment, files: readonly ToolkitFiles[]): DefinitionFile {
+export function checkNames(deployment: Deployment, files: readonly ToolkitFiles[]): DefinitionFile {
   const file = createDefinitionFile(deployment.file, undefined, deployment.lineOf);
   for (const [slug, bindings] of deployment.toolkits) {
     const toolkit = files.find(({ folder }) => folder === slug);

@@ -1,12 +1,16 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { ToolkitSource } from "@svc/db/catalog/sources";
-import type { ToolkitChangesSchema, ToolkitSourceSchema } from "@svc/gen/catalog";
+import type { ToolkitBindingSchema, ToolkitChangesSchema, ToolkitSourceSchema } from "@svc/gen/catalog";
+import type { ToolkitBinding } from "../bound/binding.ts";
 import { readDifferences } from "./compare-texts.ts";
 import { readOptions } from "./source-options.ts";
 
-/** Returns the source of a toolkit in the form of the API. A query in its address may contain a key, so it is left out. */
-export function sourceMessage(source: ToolkitSource): MessageInitShape<typeof ToolkitSourceSchema> {
+/** Returns the source of a toolkit in the form of the API. A query in its address may contain a key, so it is left out. `binding`: that of a bound copy. */
+export function sourceMessage(
+  source: ToolkitSource,
+  binding: ToolkitBinding | undefined,
+): MessageInitShape<typeof ToolkitSourceSchema> {
   const { only, except, overrides } = readOptions(source.options);
   return {
     kind: source.kind,
@@ -17,7 +21,14 @@ export function sourceMessage(source: ToolkitSource): MessageInitShape<typeof To
     except: [...except],
     overrides: [...overrides],
     ...(source.nextAt !== null && { nextRefreshAt: timestampFromMs(source.nextAt) }),
+    ...(binding && { binding: bindingMessage(binding) }),
   };
+}
+
+/** Returns the binding of a shared toolkit in the form of the API. */
+function bindingMessage({ overlay, values, ...texts }: ToolkitBinding): MessageInitShape<typeof ToolkitBindingSchema> {
+  const overlayJson = Object.keys(overlay).length === 0 ? "" : JSON.stringify(overlay);
+  return { ...texts, values: { ...values }, overlayJson };
 }
 
 /** Returns stored changes of a source in the form of the API. */

@@ -2,6 +2,7 @@ import type { ServiceImpl } from "@connectrpc/connect";
 import { type ProjectId, requireProject } from "@svc/core";
 import { type SourceChange, type ToolkitSource, toolkitSourcesForProject } from "@svc/db/catalog/sources";
 import type { CatalogService, Toolkit as ToolkitMessage } from "@svc/gen/catalog";
+import { readBoundText } from "../bound/binding.ts";
 import { catalogFaults } from "../errors.ts";
 import { reportMessage } from "../import/convert-import.ts";
 import { ImportError } from "../import/import-fault.ts";
@@ -47,12 +48,19 @@ export function createSourceCalls(options: SourceCallsOptions): SourceCalls {
   const reader = createSourceReader(options);
   return {
     async getToolkitSource({ slug }, ctx) {
-      const source = await requireSource(requireProject(ctx).projectId, slug);
-      return { source: sourceMessage(source), ...waitingMessage(source) };
+      const { projectId } = requireProject(ctx);
+      const source = await requireSource(projectId, slug);
+      const bound = source.kind === "shared" ? await sourcesOf(projectId).findDefinitions(slug) : undefined;
+      const binding = bound && readBoundText(bound.definition).binding;
+      return { source: sourceMessage(source, binding), ...waitingMessage(source) };
     },
     async refreshToolkit({ slug, document, dryRun }, ctx) {
       const { projectId } = requireProject(ctx);
       const source = await requireSource(projectId, slug);
+      if (source.kind === "shared") {
+        const advice = "Bind it again to change its addresses.";
+        throw catalogFaults.SOURCE_INVALID(`${slug} follows the shared toolkit by itself`, advice, "slug");
+      }
       if (document !== "" && source.kind !== "openapi") {
         const problem = `${slug} was not imported from a document`;
         throw catalogFaults.SOURCE_INVALID(problem, "Leave document empty: svc asks the server again.", "document");

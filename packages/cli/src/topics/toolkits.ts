@@ -4,6 +4,7 @@ import { ownProjectId } from "../command/client.ts";
 import type { CommandContext } from "../command/context.ts";
 import { CommandError } from "../command/error.ts";
 import { call, list, topic } from "../command/topic.ts";
+import { addToolkitBind } from "../custom/toolkits/bind.ts";
 import {
   addToolkitAccept,
   addToolkitChanges,
@@ -45,6 +46,7 @@ export const addToolkitsCommand = topic({
     publish: addCatalogPublish,
     import: addToolkitImport,
     "connect-mcp": addConnectMcp,
+    bind: addToolkitBind,
     refresh: addToolkitRefresh,
     changes: addToolkitChanges,
     accept: addToolkitAccept,

@@ -1,7 +1,7 @@
 import type { Word } from "./word.ts";
 
-/** The kinds of sources of a toolkit (the values of `Toolkit.sourceKind`). A shared toolkit has none; its value is `shared` in the console. */
-export const sourceKinds = ["openapi", "mcp", "file", "shared"] as const;
+/** The kinds of sources of a toolkit (the values of `Toolkit.sourceKind`). A shared toolkit has none; its value is `svc` in the console. */
+export const sourceKinds = ["openapi", "mcp", "shared", "file", "svc"] as const;
 
 /** Kind of the source of a toolkit (an app with its tools). */
 export type SourceKind = (typeof sourceKinds)[number];
@@ -9,13 +9,14 @@ export type SourceKind = (typeof sourceKinds)[number];
 const kinds: Record<SourceKind, string> = {
   openapi: "OpenAPI document",
   mcp: "MCP server",
+  shared: "Bound to an app",
   file: "Own definition",
-  shared: "Comes with svc",
+  svc: "Comes with svc",
 };
 
 /** Returns the name of a toolkit's source for people. Returns a kind of a newer service unchanged. */
 export function sourceWords(kind: string): string {
-  return (kinds as Record<string, string>)[kind === "" ? "shared" : kind] ?? kind;
+  return (kinds as Record<string, string>)[kind === "" ? "svc" : kind] ?? kind;
 }
 
 const reasons: Readonly<Record<string, string>> = {

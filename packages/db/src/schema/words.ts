@@ -149,7 +149,7 @@ export const planApprovals = ["never", "destructive", "always"] as const;
 export type StoredPlanApproval = (typeof planApprovals)[number];
 
 /** Kind of the place from which a private toolkit (an app that the project defined) was imported: an OpenAPI document or an MCP server. */
-export const toolkitSourceKinds = ["openapi", "mcp"] as const;
+export const toolkitSourceKinds = ["openapi", "mcp", "shared"] as const;
 
 /** A kind of the place from which a private toolkit was imported. */
 export type ToolkitSourceKind = (typeof toolkitSourceKinds)[number];

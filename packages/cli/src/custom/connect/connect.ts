@@ -69,29 +69,53 @@ function withKeyHint(err: unknown, { apiKey }: ConnectOptions, context: CommandC
 /** Connects an account. Standard output contains only the id of the account, so that a shell can store it in a variable. */
 async function connectAccount(toolkitSlug: string, options: ConnectOptions, context: CommandContext): Promise<void> {
   const client = await openProjectClient(options, context);
-  const { spec } = await client.catalog.getToolkitConnectSpec({
-    slug: toolkitSlug,
-    projectId: await ownProjectId(client),
-  });
-  if (spec === undefined) return;
+  const opened = await openAccount(client, toolkitSlug, options, context);
+  if (opened === undefined) return;
+  const { account, isConsented, credentialTried } = opened;
+  const { id } = account;
+  context.print(options.json ? messageText(ConnectedAccountSchema, account) : id);
+  context.note(`${toolkitSlug} is connected for ${options.entity} with ${account.scheme}.`);
+  if (!account.sandbox && !credentialTried && !isConsented && account.scheme !== "none")
+    context.note(
+      `The credential was stored but not tested: ${toolkitSlug} names no call that identifies an account. Test it: \`svc connections test ${id}\`.`,
+    );
+  if (account.sandbox)
+    context.note("Sandbox: no app was asked, and any credential is accepted; results of calls are made up.");
+}
+
+/**
+ * A new account. `isConsented`: true if a person gave consent for it (OAuth). `credentialTried`: true if the app accepted its credential.
+ */
+type OpenedAccount = {
+  readonly account: ConnectedAccount;
+  readonly isConsented: boolean;
+  readonly credentialTried: boolean;
+};
+
+/**
+ * Connects an account with the given options, and waits for the consent of OAuth. Asks for missing values at the terminal. Returns undefined
+ * if the toolkit has no accounts.
+ */
+export async function openAccount(
+  client: SvcClient,
+  toolkitSlug: string,
+  options: ConnectInputs & Pick<ConnectOptions, "entity" | "open" | "redirectUrl">,
+  context: CommandContext,
+): Promise<OpenedAccount | undefined> {
+  const projectId = await ownProjectId(client);
+  const { spec } = await client.catalog.getToolkitConnectSpec({ slug: toolkitSlug, projectId });
+  if (spec === undefined) return undefined;
   const scheme = await chooseScheme(options, spec, context);
   const accountVariables = await fillVariables(options, spec, context);
   const credential = await readCredential(scheme, options, context);
   const redirectUrl = options.redirectUrl ?? "";
   const request = { toolkitSlug, entityId: options.entity, scheme, accountVariables, ...credential, redirectUrl };
   const { account, authorizeUrl, credentialTried } = await client.connections.initiateConnection(request);
-  if (account === undefined) return;
+  if (account === undefined) return undefined;
+  if (authorizeUrl === "") return { account, isConsented: false, credentialTried };
   const { id } = account;
-  const active =
-    authorizeUrl === "" ? account : await awaitConsent(client, { id, authorizeUrl, canOpen: options.open }, context);
-  context.print(options.json ? messageText(ConnectedAccountSchema, active) : id);
-  context.note(`${toolkitSlug} is connected for ${options.entity} with ${account.scheme}.`);
-  if (!account.sandbox && !credentialTried && authorizeUrl === "" && account.scheme !== "none")
-    context.note(
-      `The credential was stored but not tested: ${toolkitSlug} names no call that identifies an account. Test it: \`svc connections test ${id}\`.`,
-    );
-  if (account.sandbox)
-    context.note("Sandbox: no app was asked, and any credential is accepted; results of calls are made up.");
+  const active = await awaitConsent(client, { id, authorizeUrl, canOpen: options.open }, context);
+  return { account: active, isConsented: true, credentialTried };
 }
 
 /** Time in milliseconds that the command waits for the consent of the user. After this time, the authorize URL has expired. */

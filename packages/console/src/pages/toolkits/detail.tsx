@@ -86,7 +86,7 @@ function ToolkitFacts({ toolkit }: { toolkit: Toolkit }) {
         ["Schemes", toolkit.authSchemes.map(schemeWords).join(", ") || "none"],
         ["Connects", connectability[toolkit.connectability] ?? "Unknown. Reload the page."],
         ["Owner", toolkit.ownerProjectId === "" ? undefined : "this project"],
-        ["Source", toolkit.sourceKind === "file" ? sourceWords(toolkit.sourceKind) : undefined],
+        ["Source", ["file", "shared"].includes(toolkit.sourceKind) ? sourceWords(toolkit.sourceKind) : undefined],
       ]}
     />
   );

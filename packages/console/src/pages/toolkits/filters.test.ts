@@ -13,6 +13,6 @@ const found = (search: object) => matchingToolkits(toolkits, search).map(({ slug
 test("toolkits with changes come first, then those of the project, and each filter narrows the list", () => {
   expect(found({})).toEqual(["tracker", "shop", "calendar"]);
   expect(found({ q: "corner" })).toEqual(["shop"]);
-  expect(found({ source: "shared" })).toEqual(["calendar"]);
+  expect(found({ source: "svc" })).toEqual(["calendar"]);
   expect(found({ changes: "waiting" })).toEqual(["tracker"]);
 });

@@ -26,7 +26,7 @@ export function matchingToolkits(toolkits: readonly Toolkit[], { q = "", source,
     .filter(
       ({ name, slug, sourceKind, changesWaiting }) =>
         `${name} ${slug}`.toLowerCase().includes(text) &&
-        (source === undefined || source === (sourceKind || "shared")) &&
+        (source === undefined || source === (sourceKind || "svc")) &&
         (changes === undefined || changesWaiting > 0),
     )
     .toSorted((one, other) => rank(one) - rank(other));

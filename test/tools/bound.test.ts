@@ -96,11 +96,11 @@ test("a wrong address, a wrong key, and another version are each named in one li
 });
 
 test("two keys: a missing header is named by the app's answer, and the answer to its question fills it", async () => {
-  app.answer = ({ headers }, res) => {
+  app.answer = ({ path, headers }, res) => {
     if (headers["x-engine-key"] !== keys.APP_KEY) return reply(res, { message: "bad key" }, { status: 401 });
     if (headers["x-engine-app"] !== "A1")
       return reply(res, { message: "header X-Engine-App is missing" }, { status: 400 });
-    reply(res, { destinations: [], pagination: { page: 1 } });
+    reply(res, { [path.split("/").at(-1) ?? ""]: [], pagination: { page: 1 } });
   };
   const bind = (...more: string[]) =>
     svc(

@@ -177,7 +177,8 @@ export function createCatalogService(options: CatalogServiceOptions): ServiceImp
         const bound = await inTurn(projectId, () => importShared({ ...request, shared }, at));
         const source = { kind: "put", source: bound.source } as const;
         await publish(projectId, bound, { dryRun, mustBeNew: !replace, source });
-        return { toolkit: toolkitMessage(bound.toolkit, { kind: "shared", changesWaiting: 0 }), report: bound.report };
+        const toolkit = await toolkitMessage(bound.toolkit, { kind: "shared", changesWaiting: 0 });
+        return { toolkit, report: bound.report };
       }
       const asked = importSource(request);
       const made = await importer.convert(asked, projectId);

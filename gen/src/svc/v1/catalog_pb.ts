@@ -89,9 +89,10 @@ export type Toolkit = Message<"svc.v1.Toolkit"> & {
   connectability: ToolkitConnectability;
 
   /**
-   * Kind of the source of a private toolkit (an app that the project defined): `openapi` or `mcp` if it was imported from an
-   * OpenAPI document or an MCP server, `shared` if it is a bound copy of a shared toolkit, `file` if it was published with
-   * PublishToolkit. Empty for a shared toolkit.
+   * Kind of the source of a private toolkit (an app that the project defined). Empty for a shared toolkit:
+   * - `openapi` or `mcp`: it was imported from an OpenAPI document or an MCP server.
+   * - `shared`: it is a bound copy of a shared toolkit.
+   * - `file`: it was published with PublishToolkit.
    *
    * @generated from field: string source_kind = 10;
    */
@@ -2130,7 +2131,7 @@ export const CatalogService: GenService<{
    *
    * With `shared`, the toolkit is a bound copy: a shared toolkit that sends its calls to the real app of `shared.binding`.
    * It has the slug of the shared toolkit and hides it from the project, so programs and grants continue to work. It has
-   * no triggers. Its accounts are connected anew.
+   * no triggers. Its accounts must be connected again.
    *
    * Errors:
    * - not_found TOOLKIT_NOT_FOUND: there is no shared toolkit `shared.slug`.

@@ -5,6 +5,7 @@ import {
   SharedSourceSchema,
   type ToolkitBinding,
   ToolkitBindingSchema,
+  ToolkitConnectability,
 } from "@svc/gen/catalog";
 import { ConnectError, type SvcClient, type ToolkitConnectSpec } from "@svc/sdk";
 import { ownProjectId } from "../../command/client.ts";
@@ -68,7 +69,7 @@ export const addToolkitBind = command(
       ["--dry-run", "check the binding without storing it"],
     ],
     json: "the findings of the check as JSON",
-    more: "\nThe project gets a bound copy of the toolkit: it has the same slug, and follows the toolkit that svc ships. The sandbox goes on\nplaying the other toolkits. The check makes two reads. The exit code is 0 only if all findings are good.",
+    more: "\nThe project gets a bound copy of the toolkit: it has the same slug, and follows the toolkit that svc ships. The sandbox\nstill plays the other toolkits. The check makes two reads. The exit code is 0 only if all findings are good.",
     examples: [
       "svc toolkits bind sales_crm",
       "svc toolkits bind sales_crm --base-url https://api.example.com --key-env CRM_KEY",
@@ -131,7 +132,7 @@ async function bind(
   });
   context.note(`${slug} sends its calls to ${report?.baseUrl ?? ""}${dryRun ? ". Nothing is stored." : "."}`);
   if (dryRun || !values.connect) return undefined;
-  if (scheme === "oauth2" && toolkit?.connectable === false) {
+  if (scheme === "oauth2" && toolkit?.connectability !== ToolkitConnectability.READY) {
     context.note(
       `Register svc at the app and store its client with: svc toolkits client set ${slug}. Then run: svc connect ${slug} --entity ${values.entity}`,
     );

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
+import type { MessageInitShape } from "@bufbuild/protobuf";
 import { isObject, JsonTooLargeError, type ProjectId, parseExactJson, RepeatedNameError } from "@svc/core";
 import type { NewToolkitSource } from "@svc/db/catalog/sources";
-import type { ImportReport, ImportToolkitRequest } from "@svc/gen/catalog";
+import type { ImportReportSchema, ImportToolkitRequest } from "@svc/gen/catalog";
 import { catalogFaults } from "../errors.ts";
 import type { Toolkit } from "../model.ts";
 import type { PublishedToolkit } from "../private/private-toolkits.ts";
@@ -15,7 +16,7 @@ type SharedSource = NonNullable<ImportToolkitRequest["shared"]>;
 /** A bound copy of a shared toolkit, with its source and a report in the form of the API. */
 export type BoundImport = PublishedToolkit & {
   readonly source: NewToolkitSource;
-  readonly report: Omit<ImportReport, "$typeName" | "$unknown">;
+  readonly report: MessageInitShape<typeof ImportReportSchema>;
 };
 
 /**
@@ -135,7 +136,7 @@ function sourceOf(toolkit: Toolkit, definitionJson: string, refreshedAt: number)
 function reportOf({ name, version, baseUrl, actions }: Toolkit): BoundImport["report"] {
   const countOf = (access: string) => actions.filter(({ class: own }) => own === access).length;
   return {
-    ...{ title: name, version, format: "shared", baseUrl, foreignHost: "", operations: actions.length },
+    ...{ title: name, version, format: "shared", baseUrl, operations: actions.length },
     ...{ readTools: countOf("read"), writeTools: countOf("write"), destructiveTools: countOf("destructive") },
     ...{ leftOut: [], notes: [], suggestions: [] },
   };

@@ -42,15 +42,17 @@ export const addToolkitSource = call(CatalogService.method.getToolkitSource, {
       ["kind", source?.kind ?? ""],
       ["address", plainText(source?.origin || "none: the text was sent")],
       ["last read", timeText(source?.refreshedAt)],
-      [
-        "next read",
-        source?.nextRefreshAt === undefined ? "when you call svc toolkits refresh" : timeText(source.nextRefreshAt),
-      ],
+      ["next read", nextReadText(source)],
       ...(source?.lastError ? ([["failed", plainText(source.lastError)]] as const) : []),
       ["changes", changes === undefined ? "none" : String(changes.count)],
     ]),
   examples: ["svc toolkits source billing"],
 });
+
+function nextReadText(source: ToolkitSource | undefined): string {
+  if (source?.kind === "shared") return "never: it follows the shared toolkit";
+  return source?.nextRefreshAt === undefined ? "when you call svc toolkits refresh" : timeText(source.nextRefreshAt);
+}
 
 /** The command `svc toolkits accept`, which applies changes of the source to a toolkit. */
 export const addToolkitAccept = call(CatalogService.method.acceptToolkitChanges, {

@@ -1,5 +1,5 @@
 import { create } from "@bufbuild/protobuf";
-import { CatalogService, ImportOverrideSchema, type ToolkitChanges } from "@svc/gen/catalog";
+import { CatalogService, ImportOverrideSchema, type ToolkitChanges, type ToolkitSource } from "@svc/gen/catalog";
 import type { CommandContext } from "../../command/context.ts";
 import { CommandError } from "../../command/error.ts";
 import { call } from "../../command/topic.ts";

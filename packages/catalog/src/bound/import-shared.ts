@@ -51,7 +51,18 @@ export async function importShared(
   return { toolkit, definitionJson, source: sourceOf(toolkit, definitionJson, nowMs), report: reportOf(toolkit) };
 }
 
-function refuseOptions({ slug, category, openapi, mcp, only, except, overrides, watch, digest, shared }: ImportToolkitRequest): void {
+function refuseOptions({
+  slug,
+  category,
+  openapi,
+  mcp,
+  only,
+  except,
+  overrides,
+  watch,
+  digest,
+  shared,
+}: ImportToolkitRequest): void {
   const problem =
     openapi !== undefined || mcp !== undefined
       ? "the request has two sources"

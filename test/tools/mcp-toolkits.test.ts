@@ -317,7 +317,7 @@ test("a refresh finds new, altered and poisoned tools, and an approver accepts a
     { name: "poisoned", description: poison, inputSchema: text },
   ];
   const { changes, report } = (await call("RefreshToolkit", {})).json;
-  expect(report.leftOut).toEqual([{ operation: "poisoned", reason: "flagged" }]);
+  expect(report.leftOut).toMatchObject([{ operation: "poisoned", reason: "flagged", name: "poisoned" }]);
   expect(changes).toMatchObject({ added: [{ name: "close_issue", class: "destructive" }], count: 3 });
   const parts = changes.altered as { tool: string; field: string; flagged: boolean }[];
   expect(parts.map(({ tool, field, flagged }) => `${tool} ${field} ${flagged}`).toSorted()).toEqual([

@@ -100,8 +100,10 @@ function raiseToBest({ best, raised }: Sheet, terms: readonly KnownTerm[]): Uint
         const at = start + (places[entry] ?? 0);
         const gain = worth * (strengths[entry] ?? 0);
         const before = best[at] ?? 0;
+        // A value of 0 must not count as raised: the tool would be listed twice, and others would no longer fit in the list.
+        if (!(gain > before)) continue;
         if (before === 0) raised[count++] = at;
-        if (gain > before) best[at] = gain;
+        best[at] = gain;
       }
     }
   }

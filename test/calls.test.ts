@@ -689,7 +689,7 @@ const catalog: Case[] = [
   [
     "ImportToolkit",
     { shared: { slug: "sales_crm", binding: { baseUrl: "https://crm.example.com" } } },
-    "ok toolkit,report",
+    "ok toolkit,report,tools,digest",
   ],
   [
     "ImportToolkit",

@@ -301,7 +301,7 @@ function basicAuthentication(clientSecret: string): ClientAuth {
  * are. They often occur in ids, and many token endpoints do not decode the header.
  */
 function formEncoded(text: string): string {
-  return new URLSearchParams([["", text.toWellFormed()]]).toString().slice(1);
+  return String(new URLSearchParams([["", text.toWellFormed()]])).slice(1);
 }
 
 function toFailure(library: OauthLibrary, error: unknown, secrets: readonly string[]): TokenEndpointAnswer {

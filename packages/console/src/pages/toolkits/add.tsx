@@ -73,7 +73,7 @@ function AddAgain({ projectId, slug }: { projectId: string; slug: string }) {
 function AddToolkit({ projectId, initial }: { projectId: string; initial: SourceInput }) {
   const [input, setInput] = useState(initial);
   const look = useLook();
-  const found = look.isSuccess ? look.data : undefined;
+  const found = look.data;
   const change = (to: Partial<SourceInput>) => {
     setInput({ ...input, ...to });
     // What was found before is not about the changed source.

@@ -1,7 +1,6 @@
 import { callUnaryMethod, useTransport } from "@connectrpc/connect-query";
 import { CatalogService, type ImportToolkitResponse } from "@svc/gen/catalog";
-import { useMutation } from "@tanstack/react-query";
-import { useRef } from "react";
+import { useRef, useState } from "react";
 import { failureOf } from "../../calls/fault.ts";
 import { type ImportKind, importRequest, mayBeMcp, type SourceInput } from "./import-request.ts";
 
@@ -15,6 +14,10 @@ export type FoundSource = {
 /** Result of looking at an address: a source, or the reasons why it is neither an OpenAPI document nor an MCP server. */
 export type Looked = FoundSource | { readonly kind: "neither"; readonly openapi: unknown; readonly mcp: unknown };
 
+type LookState = { readonly isPending: boolean; readonly data: Looked | undefined; readonly error: unknown };
+
+const idle: LookState = { isPending: false, data: undefined, error: null };
+
 /**
  * Returns a function that finds out what a source is, by a trial run of its import. Reads an address as an OpenAPI document first, and as
  * an MCP server if there is another text. Nothing is stored. A second look waits for the first, because a project has one import at a time.
@@ -22,6 +25,8 @@ export type Looked = FoundSource | { readonly kind: "neither"; readonly openapi:
 export function useLook() {
   const transport = useTransport();
   const last = useRef<Promise<unknown>>(undefined);
+  const count = useRef(0);
+  const [state, setState] = useState<LookState>(idle);
   const look = async (input: SourceInput): Promise<Looked> => {
     const tryAs = async (kind: ImportKind): Promise<FoundSource> => {
       const request = { ...importRequest(input, kind), dryRun: true };
@@ -41,14 +46,22 @@ export function useLook() {
       }
     }
   };
-  return useMutation({
-    mutationFn: async (input: SourceInput) => {
-      await last.current?.catch(() => undefined);
-      const looking = look(input);
-      last.current = looking;
-      return await looking;
-    },
-  });
+  const reset = () => {
+    count.current += 1;
+    setState(idle);
+  };
+  const mutate = (input: SourceInput) => {
+    reset();
+    const number = count.current;
+    const show = (next: Partial<LookState>) => number === count.current && setState({ ...idle, ...next });
+    setState({ ...idle, isPending: true });
+    const looking = (last.current ?? Promise.resolve()).then(() => look(input));
+    last.current = looking.then(
+      (data) => show({ data }),
+      (error: unknown) => show({ error }),
+    );
+  };
+  return { ...state, mutate, reset };
 }
 
 function reasonOf(error: unknown): string {

@@ -1,4 +1,4 @@
-import { shopDocument } from "../../../packages/catalog/src/import/test-documents.ts";
+import { shopDocument } from "../shop-document.ts";
 import type { Area } from "../area.ts";
 
 /** Returns the document of a shop in which operations are new, gone and altered, and one description gives orders to its reader. */

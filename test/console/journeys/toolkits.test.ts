@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, expect } from "vitest";
-import { shopDocument } from "../../../packages/catalog/src/import/test-documents.ts";
+import { shopDocument } from "../shop-document.ts";
 import { type ServerTool, startMcpServer, type TestMcpServer } from "../../tools/mcp-server.ts";
 import { browserTest, startConsole } from "../browser.ts";
 

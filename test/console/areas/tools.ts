@@ -1,5 +1,5 @@
-import { shopDocument } from "../shop-document.ts";
 import type { Area } from "../area.ts";
+import { shopDocument } from "../shop-document.ts";
 
 /** Returns the document of a shop in which operations are new, gone and altered, and one description gives orders to its reader. */
 function newerShop() {

@@ -1,9 +1,9 @@
 import { createServer } from "node:http";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, expect } from "vitest";
-import { shopDocument } from "../shop-document.ts";
 import { type ServerTool, startMcpServer, type TestMcpServer } from "../../tools/mcp-server.ts";
 import { browserTest, startConsole } from "../browser.ts";
+import { shopDocument } from "../shop-document.ts";
 
 const consoles = startConsole({ variables: { SVC_SANDBOX: "off" } });
 

@@ -25,7 +25,7 @@ import {
   ToolkitSchema,
   type Tool as ToolMessage,
 } from "@svc/gen/catalog";
-import { importShared } from "./bound/import-shared.ts";
+import { importShared } from "./bound/service-bound.ts";
 import { classToConfirm } from "./build/class-to-confirm.ts";
 import { catalogPageMax, toolsInView, toolsOfKind } from "./convert-catalog.ts";
 import { catalogFaults } from "./errors.ts";

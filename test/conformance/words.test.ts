@@ -150,10 +150,15 @@ test("docs/guides/toolkits/bind-a-toolkit-to-an-app.md lists every stand-in that
   const headers = /\b(?:x-(?:searchingest|searchengine|calendar)|BANKLINK|NOTESWIKI)-[a-z-]+\b/gi;
   const values = /^\s+- (providerIndex|warehouse|container|analyticsWarehouseExport|ecom_[a-z])$/gm;
   const listed = /\b(provider|providerInsights|ecom_[a-z])(?=[,\]])/g;
-  const code = definitions.map((text) => text.replaceAll(/^\s*#.*$/gm, ""));
+  // The name of a header that carries the key is asked for by `binding`, as a question of its own.
+  const withoutAsked = (text: string) =>
+    /^ +- \{ ask: .*path: "auth\[0\]\.name"/m.test(text)
+      ? text.replace(/(?<=placement: header[,\s]\s*name: )[\w-]+/, "")
+      : text;
+  const code = definitions.map((text) => withoutAsked(text).replaceAll(/^\s*#.*$/gm, ""));
   const found = [headers, values, listed].flatMap((pattern) =>
     code.flatMap((text) => [...text.matchAll(pattern)].map((match) => match[1] ?? match[0])),
   );
-  expect(new Set(found).size).toBeGreaterThan(15);
+  expect(new Set(found).size).toBeGreaterThan(12);
   expect([...new Set(found)].filter((name) => !docs.includes(`\`${name}\``))).toEqual([]);
 });

@@ -59,6 +59,9 @@ const connects = (request: object) =>
   });
 
 const plain = of();
+const askedFor = of({
+  binding: [{ ask: "Version header, such as X-Version: 2", path: "always.headers:version", needed: true }],
+});
 const hello = { text: "hello" };
 type Headed = { readonly headers: Readonly<Record<string, string>> };
 const header =
@@ -277,6 +280,31 @@ function ofClient(field: string, other: unknown, look: (asked: { url: URL; page:
 /** Proofs for every field of a toolkit's definition and of the deployment file. */
 export const toolkitProofs: Proofs<DefinitionWorld> = {
   ...under("toolkit", {
+    // A shared definition may not have the field. What it does for a private toolkit is shown in test/tools/live.test.ts.
+    live: {
+      ...{ of: { ...shop, toolkit: { ...shop.toolkit, live: true } }, at: "/toolkit/live" },
+      shows: async (world, definition) =>
+        Array.isArray(await world.serve(definition as typeof shop)) ? "refused" : "served",
+      gives: ["refused", "served"],
+    },
+    "binding.ask": askedFor(
+      "binding/0/ask",
+      "Version, such as 2",
+      spec(({ binding }) => binding.at(-1).ask),
+      ["Version header, such as X-Version: 2", "Version, such as 2"],
+    ),
+    "binding.needed": askedFor(
+      "binding/0/needed",
+      false,
+      spec(({ binding }) => binding.at(-1).needed === true),
+      [true, false],
+    ),
+    "binding.path": askedFor(
+      "binding/0/path",
+      "always.headers:edition",
+      spec(({ binding }) => binding.at(-1).path),
+      ["always.headers:version", "always.headers:edition"],
+    ),
     "mcp.url": {
       ...{ of: tracker, at: "/toolkit/mcp/url", other: "https://other.example.com/mcp" },
       shows: published(async (one, definition) => (await one.publish(definition)).url),

@@ -50,6 +50,8 @@ const words: Readonly<Record<string, string>> = {
   ListAskEndpoints: "the console",
   CreatePortalLink: "the application",
   PublishToolkit: "the application",
+  PutToolkitClient: "the application",
+  DeleteToolkitClient: "the application",
   ImportToolkit: "the application",
   RefreshToolkit: "the application",
   GetToolkitSource: "the application",

@@ -14,7 +14,7 @@ import { mcpTool, type OfferedTool } from "./mcp-tool.ts";
 import type { ImportedTool } from "./operation.ts";
 import { ExternalReferenceError } from "./read.ts";
 import { listOf, objectOf } from "./schema.ts";
-import type { LeftOut } from "./select.ts";
+import { type LeftOut, listedLeftOut } from "./select.ts";
 import { globOf, plainText, quotedTexts, snakeCase, wordsOf } from "./texts.ts";
 
 /**
@@ -71,7 +71,7 @@ export function importMcp(listing: McpListing, options: McpImportOptions): Impor
       foreignHost: "",
       operations: offered.length,
       classes: countClasses(made.tools),
-      leftOut: made.leftOut,
+      leftOut: listedLeftOut(made.leftOut),
       notes: [
         ...options.refused.map(({ tool, detail }) => ({ tool, kind: "refused", detail: plainText(detail, 300) })),
         ...made.unused,

@@ -585,3 +585,17 @@ test("the stored names stay small, however long the paths of a document are", ()
   const again = importOpenapi(JSON.stringify({ ...document, paths }), { ...noOptions, names, accepted: new Set() });
   expect(Object.keys(JSON.parse(again.definitionJson).tools)).toEqual([Object.values(names)[1]]);
 });
+
+test("the list of operations that are left out has a limit, and counts the others by reason", () => {
+  const old = Array.from({ length: 3_000 }, (_, at) => [`/old${at}`, { get: { deprecated: true } }]);
+  const paths = { ...Object.fromEntries([[`/${"a".repeat(5_000)}`, { get: { deprecated: true } }], ...old]) };
+  const document = shopDocument() as { paths: object };
+  const { leftOut, operations } = imported({ ...document, paths: { ...paths, ...document.paths } }).report;
+  expect(operations).toBe(3_011);
+  expect(leftOut[0]?.operation.length).toBeLessThanOrEqual(300);
+  expect(leftOut.slice(1_000)).toEqual([
+    { operation: "2002 further operations", reason: "deprecated" },
+    { operation: "1 further operations", reason: "upload" },
+    { operation: "1 further operations", reason: "external_ref" },
+  ]);
+});

@@ -14,7 +14,7 @@ import { ImportError, LeftOutError } from "./import-fault.ts";
 import { chosenClass, type ImportedTool, type OperationContext, type ToolOverride, toolOf } from "./operation.ts";
 import { type DocumentNode, ExternalReferenceError, type OpenapiDocument, readDocument } from "./read.ts";
 import { objectOf } from "./schema.ts";
-import { type LeftOut, type Operation, selectOperations } from "./select.ts";
+import { type LeftOut, type Operation, listedLeftOut, selectOperations } from "./select.ts";
 import { foreignHostOf, type ImportedServer, serverOf, withPathKey } from "./servers.ts";
 import { globOf, plainText, quotedTexts, safeText, snakeCase, textOf, wordsOf } from "./texts.ts";
 
@@ -125,7 +125,7 @@ export function importOpenapi(text: string, options: ImportOptions): ImportedToo
       foreignHost: foreignHostOf(server.baseUrl, options.documentUrl),
       operations: count,
       classes: countClasses(tools.made),
-      leftOut: [...leftOut, ...tools.leftOut],
+      leftOut: listedLeftOut([...leftOut, ...tools.leftOut]),
       notes: [
         ...flagged.map((field) => ({ tool: "", kind: "flagged", detail: `${field} is left out` })),
         ...[...remarks, ...foreignOauth(auth, options.documentUrl)].map((detail) => ({

@@ -153,6 +153,7 @@ export function createToolkitImporter({
   onRead,
 }: ImporterOptions): ToolkitImporter {
   const importing = new Set<ProjectId>();
+  const merging = new Set<ProjectId>();
   const run = (message: { import: ImportTask } | { merge: MergeTask }, projectId: ProjectId): Promise<unknown> =>
     threads.run({ projectId, message, cpuMsMax }).catch(refuseStopped);
   const runTask = async (task: ImportTask, projectId: ProjectId): Promise<Exclude<ImportResult, OpenIdNeed>> => {
@@ -221,7 +222,13 @@ export function createToolkitImporter({
     },
     refresh: importOne,
     async merge(task, projectId) {
-      const result = (await run({ merge: task }, projectId)) as MergeResult;
+      if (merging.has(projectId)) {
+        const problem = "the project accepts other changes of a toolkit right now";
+        throw catalogFaults.IMPORT_TOO_COSTLY(problem, "Wait until that has ended.", "");
+      }
+      merging.add(projectId);
+      const merged = run({ merge: task }, projectId).finally(() => merging.delete(projectId));
+      const result = (await merged) as MergeResult;
       if ("isOutdated" in result) return "outdated";
       if ("fault" in result) throw refusalOf(result.fault);
       if (!("definitionFaults" in result)) return result;

@@ -40,6 +40,26 @@ export type Selection = {
   readonly count: number;
 };
 
+/** Maximum operations that a report lists one by one as left out. */
+const leftOutMax = 1_000;
+
+/**
+ * Returns the left-out operations as a report lists them, with shortened paths. If there are very many, the list has the first of them
+ * (suspicious ones before all others), and then one entry for each reason with the number of further operations.
+ */
+export function listedLeftOut(leftOut: readonly LeftOut[]): readonly LeftOut[] {
+  const isLong = leftOut.length > leftOutMax;
+  const isFlagged = ({ reason }: LeftOut) => Number(reason === "flagged");
+  const sorted = isLong ? leftOut.toSorted((a, b) => isFlagged(b) - isFlagged(a)) : leftOut;
+  const listed = sorted
+    .slice(0, leftOutMax)
+    .map((one) => (one.operation.length <= 300 ? one : { ...one, operation: plainText(one.operation, 300) }));
+  if (!isLong) return listed;
+  const further = new Map<string, number>();
+  for (const { reason } of sorted.slice(leftOutMax)) further.set(reason, (further.get(reason) ?? 0) + 1);
+  return [...listed, ...[...further].map(([reason, count]) => ({ operation: `${count} further operations`, reason }))];
+}
+
 const methods = ["get", "post", "put", "patch", "delete"];
 const otherMethods = ["head", "options", "trace", "query"];
 

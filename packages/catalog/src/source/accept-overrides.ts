@@ -17,6 +17,7 @@ export function addOverrides(
   given: readonly ImportOverride[],
   isAccepted: (name: string) => boolean,
 ): { readonly options: string; readonly overrides: AcceptedOverrides } {
+  checkSize(given);
   const stored = readOptions(options);
   const { names = {}, moved = {} } = "names" in stored ? stored : {};
   const sourceNames: Record<string, string> = {};
@@ -29,14 +30,12 @@ export function addOverrides(
     return { ...override, match: memberOf(sourceNames, override.match) ?? override.match };
   });
   const overrides = [...stored.overrides.filter((old) => !list.some((newer) => replaces(newer, old))), ...list];
-  if (overrides.length > entriesMax || Buffer.byteLength(JSON.stringify(overrides)) > optionsBytesMax) {
-    const problem = `the toolkit would have ${overrides.length} overrides, or too long ones`;
-    throw new ImportError("SOURCE_INVALID", problem, "One override with * can match many tools.", "overrides");
-  }
+  checkSize(overrides);
   const finalNames = new Map(Object.entries(sourceNames).map(([final, source]) => [source, final]));
-  const isClassed = (name: string) => list.some((one) => one.class !== "" && globOf(one.match)(name));
+  const classed = list.filter((one) => one.class !== "").map(({ match }) => globOf(match));
+  const isClassed = (name: string) => classed.some((isMeant) => isMeant(name));
   const isBound = ([, name]: readonly [string, string]) => isClassed(name) && isAccepted(finalNames.get(name) ?? name);
-  const [bound, rest] = [Object.entries(moved).filter(isBound), Object.entries(moved).filter((one) => !isBound(one))];
+  const { true: bound = [], false: rest = [] } = Object.groupBy(Object.entries(moved), (one) => `${isBound(one)}`);
   const taken = new Set(bound.map(([, name]) => name));
   const kept = Object.entries(names).filter(([, name]) => !taken.has(name));
   const rebound = { names: Object.fromEntries([...kept, ...bound]), moved: Object.fromEntries(rest) };
@@ -44,6 +43,13 @@ export function addOverrides(
     options: JSON.stringify({ ...stored, overrides, ...("names" in stored && rebound) }),
     overrides: { list, sourceNames, moved: rest.map(([, name]) => name) },
   };
+}
+
+/** Throws ImportError if there are too many overrides, or if they are too long. */
+function checkSize(overrides: readonly ImportOverride[]): void {
+  if (overrides.length <= entriesMax && Buffer.byteLength(JSON.stringify(overrides)) <= optionsBytesMax) return;
+  const problem = `the toolkit would have ${overrides.length} overrides, or too long ones`;
+  throw new ImportError("SOURCE_INVALID", problem, "One override with * can match many tools.", "overrides");
 }
 
 /** True if an override has a value for each field of an older one with the same pattern. */

@@ -27,9 +27,10 @@ export function applyOverrides(
   { list, sourceNames, moved }: AcceptedOverrides,
   isNext: boolean,
 ): DefinitionObject {
+  const matchers = list.map((one) => ({ ...one, isMeant: globOf(one.match) }));
   const changed = Object.entries(tools).map(([name, tool]) => {
     const source = memberOf(sourceNames, name) ?? name;
-    const matching = list.filter(({ match }) => globOf(match)(source));
+    const matching = matchers.filter(({ isMeant }) => isMeant(source));
     const access = matching.findLast((one) => one.class !== "")?.class;
     const description = matching.findLast((one) => one.description !== "")?.description;
     const isFixed = isNext && moved.includes(source);

@@ -105,6 +105,33 @@ test("a list of differences has a limit, lists breaking parts first, and counts 
   expect(count).toBe(1_000);
 });
 
+test("an approver sees whole descriptions, and the first difference of longer values", () => {
+  const text = (end: string) => `${"a".repeat(790)} ${end}`;
+  const before = definition({ order: { ...order, description: text("old"), output: { enum: [`${text("")}${text("old")}`] } } });
+  const newer = { ...order, description: text("new"), output: { enum: [`${text("")}${text("new")}`] } };
+  const { added, altered } = compareDefinitions(before, definition({ order: newer, other: newer }));
+  expect(added[0]?.description).toBe(text("new"));
+  expect(altered.map(({ before: old, after }) => [old.includes("old"), after.includes("new")])).toEqual([
+    [true, true],
+    [true, true],
+  ]);
+});
+
+test("tools of which parts are not listed are named", () => {
+  const many = (text: string) =>
+    Object.fromEntries(
+      Array.from({ length: 400 }, (_, at) => [
+        `t${at}`,
+        { ...order, description: text.repeat(800), request: { method: text, path: text } },
+      ]),
+    );
+  const { altered, leftOff, leftOffTools = [] } = compareDefinitions(definition(many("a")), definition(many("b")));
+  const whole = new Set(altered.map(({ tool }) => tool).filter((tool) => !leftOffTools.includes(tool)));
+  expect(leftOff).toBeGreaterThan(0);
+  expect(whole.size).toBeGreaterThan(100);
+  for (const name of whole) expect(altered.filter(({ tool }) => tool === name)).toHaveLength(3);
+});
+
 test("accepted changes are merged by tool, and the origin only if it is accepted", () => {
   const newer = { ...order, description: "Newer." };
   const before = definition({ order, gone: order });

@@ -32,7 +32,8 @@ export type AlteredPart = {
 
 /**
  * Differences between two definitions of a toolkit. `count`: tools that differ, plus one for the toolkit's texts, plus one for its origin.
- * `leftOff`: altered parts that are not listed because the list would be too long. `originBefore`, `originAfter`: the base URL, the account
+ * `leftOff`: altered parts that are not listed because the list would be too long. `leftOffTools`: the tools that have such parts; absent
+ * in differences that an older svc stored. `originBefore`, `originAfter`: the base URL, the account
  * variables and the authentication as JSON; both empty if they are equal. `flagged`: names of tools that differ and are suspicious.
  */
 export type DefinitionDifferences = {
@@ -40,6 +41,7 @@ export type DefinitionDifferences = {
   readonly gone: readonly string[];
   readonly altered: readonly AlteredPart[];
   readonly leftOff: number;
+  readonly leftOffTools?: readonly string[];
   readonly originBefore: string;
   readonly originAfter: string;
   readonly count: number;
@@ -50,7 +52,7 @@ export type DefinitionDifferences = {
 export const originFields = ["baseUrl", "account", "auth", "always", "mcp"] as const;
 
 /** Maximum characters of one value, and of all listed values together, so that a list of differences stays quick to read and to store. */
-const [valueMax, valuesMax] = [600, 300_000];
+const [valueMax, valuesMax] = [800, 300_000];
 
 /**
  * Returns the differences between the accepted definition of a toolkit and a newer one. `flagged`: names of tools whose newer texts are
@@ -70,19 +72,21 @@ export function compareDefinitions(
       return newer === undefined ? [] : partsOf(name, tool, newer);
     }),
   ].map((part) => ({ ...part, isFlagged: flagged.has(part.tool) }));
+  const sorted = sortedParts(altered);
   const [originBefore, originAfter] = [originOf(before), originOf(after)];
   const isMoved = originBefore !== originAfter;
-  const listed = listedParts(altered);
+  const listed = listedParts(sorted);
   return {
     added: added.map(([name, tool]) => ({
       name,
       class: textOfValue(tool["class"]),
-      description: textOfValue(tool["description"]).slice(0, 200),
+      description: textOfValue(tool["description"]),
       isFlagged: flagged.has(name),
     })),
     gone,
     altered: listed,
     leftOff: altered.length - listed.length,
+    leftOffTools: [...new Set(sorted.slice(listed.length).map(({ tool }) => tool))],
     originBefore: isMoved ? originBefore : "",
     originAfter: isMoved ? originAfter : "",
     flagged: [...flagged].filter(
@@ -184,29 +188,60 @@ function rankOf(access: unknown): number {
 }
 
 function partOf(tool: string, field: string, [before, after]: Values, isBreaking: boolean): Part {
-  return { tool, field: field.slice(0, 200), before: textOfValue(before), after: textOfValue(after), isBreaking };
+  const [old, newer] = [wholeText(before), wholeText(after)];
+  const isLong = Math.max(old.length, newer.length) > valueMax;
+  const start = isLong && old !== "" && newer !== "" ? Math.max(0, firstDifference(old, newer) - 100) : 0;
+  return { tool, field: field.slice(0, 200), before: textFrom(old, start), after: textFrom(newer, start), isBreaking };
+}
+
+/** Returns the index of the first character in which two texts differ. */
+function firstDifference(before: string, after: string): number {
+  let at = 0;
+  while (at < before.length && before[at] === after[at]) at++;
+  return at;
+}
+
+/** Returns a text from a position on, with dots in place of what is left out. */
+function textFrom(text: string, start: number): string {
+  return shortText(start === 0 ? text : `...${text.slice(start).toWellFormed()}`);
 }
 
 function textOfValue(value: unknown): string {
+  return shortText(wholeText(value));
+}
+
+function wholeText(value: unknown): string {
   if (value === undefined) return "";
-  const text = typeof value === "string" ? value : JSON.stringify(value);
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+function shortText(text: string): string {
   return text.length <= valueMax ? text : `${text.slice(0, valueMax - 3).toWellFormed()}...`;
 }
 
 /**
- * Returns the parts that fit into the list. Breaking and suspicious ones come first, and those that decide what a call does: they are the
- * last to be left off.
+ * Returns the parts in the order of the list. Tools with breaking or suspicious parts come first, and those with parts that decide what a
+ * call does. The parts of a tool stay together, so that as many tools as possible are listed whole.
  */
+function sortedParts(parts: readonly AlteredPart[]): readonly AlteredPart[] {
+  const isUrgent = ({ tool, field, isBreaking, isFlagged }: AlteredPart) =>
+    isBreaking || isFlagged || (tool !== "" && (field === "class" || field === "mcp"));
+  const urgent = new Set(parts.filter(isUrgent));
+  const urgentTools = new Set([...urgent].map(({ tool }) => tool));
+  return parts.toSorted(
+    (a, b) =>
+      Number(urgentTools.has(b.tool)) - Number(urgentTools.has(a.tool)) ||
+      (a.tool < b.tool ? -1 : a.tool > b.tool ? 1 : Number(urgent.has(b)) - Number(urgent.has(a))),
+  );
+}
+
+/** Returns the first parts, as many as fit into the list. */
 function listedParts(parts: readonly AlteredPart[]): readonly AlteredPart[] {
-  const urgent = ({ tool, field, isBreaking, isFlagged }: AlteredPart) =>
-    Number(isBreaking || isFlagged || (tool !== "" && (field === "class" || field === "mcp")));
   let size = 0;
-  return parts
-    .toSorted((a, b) => urgent(b) - urgent(a) || (a.tool < b.tool ? -1 : a.tool > b.tool ? 1 : 0))
-    .filter(({ tool, field, before, after }) => {
-      size += tool.length + field.length + before.length + after.length + 100;
-      return size <= valuesMax;
-    });
+  return parts.filter(({ tool, field, before, after }) => {
+    size += tool.length + field.length + before.length + after.length + 100;
+    return size <= valuesMax;
+  });
 }
 
 function objectOf(value: unknown): Readonly<Record<string, unknown>> {

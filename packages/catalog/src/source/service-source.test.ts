@@ -195,6 +195,12 @@ test("changes that are not listed are accepted only after they are listed", asyn
     expect(await refusalOf(client.acceptToolkitChanges({ slug, digest, origin }))).toEqual([
       ...[9, "CHANGES_LEFT_OFF", "toolNames"],
     ]);
+  const partly = { ...rest, changes: JSON.stringify({ ...cut, leftOffTools: [listed] }) };
+  await toolkits.put(row, { mustBeNew: false, source: { ...accept, rest: partly } });
+  expect(await refusalOf(client.acceptToolkitChanges({ slug, digest, toolNames: [listed] }))).toEqual([
+    ...[9, "CHANGES_LEFT_OFF", "toolNames"],
+  ]);
+  await toolkits.put(row, { mustBeNew: false, source: accept });
   const { changes } = await client.acceptToolkitChanges({ slug, digest, toolNames: [listed] });
   expect(changes).toMatchObject({ alteredLeftOff: 0, count: 3 });
   expect(changes?.altered.map(({ tool }) => tool)).toContain(hidden);

@@ -140,14 +140,15 @@ type Chosen = { readonly toolNames: readonly string[]; readonly origin: boolean 
 
 /**
  * Throws CHANGES_NOT_FOUND or CHANGES_FLAGGED if the request accepts no change, or names a tool without listed changes. Throws
- * CHANGES_LEFT_OFF if it accepts all changes, and the list does not have all.
+ * CHANGES_LEFT_OFF if it accepts all changes, and the list does not have all, or if it names a tool that is not listed whole.
  */
 function checkChosen(slug: string, differences: DefinitionDifferences, { toolNames, origin }: Chosen): void {
-  const { added, gone, altered, leftOff, flagged, originAfter } = differences;
+  const { added, gone, altered, leftOff, leftOffTools = [], flagged, originAfter } = differences;
   const changed = new Set([...added.map(({ name }) => name), ...gone, ...altered.map(({ tool }) => tool)]);
   // The texts of the toolkit itself have an empty name. A tool that is not listed may have changes that the approver could not see.
   const unlisted = toolNames.find((name) => name === "" || !changed.has(name));
   if (unlisted !== undefined) throw catalogFaults.CHANGES_NOT_FOUND(slug, unlisted);
+  if (toolNames.some((name) => leftOffTools.includes(name))) throw catalogFaults.CHANGES_LEFT_OFF(slug, leftOff);
   if (toolNames.length > 0) return;
   if (leftOff > 0) throw catalogFaults.CHANGES_LEFT_OFF(slug, leftOff);
   if (origin && originAfter !== "") return;

@@ -1,0 +1,18 @@
+import { createId } from "@svc/core";
+import { expect, test } from "vitest";
+import { createToolkitImporter } from "./import-toolkit.ts";
+
+test("a project has one merge at a time", async () => {
+  const { promise, resolve } = Promise.withResolvers<unknown>();
+  const unused = () => Promise.reject(new Error("not called"));
+  const threads = { run: () => promise };
+  const { merge } = createToolkitImporter({ threads, read: unused, readOpenId: unused, readMcp: unused });
+  const overrides = { list: [], sourceNames: {}, moved: [] };
+  const task = { current: "", next: "", digest: "", tools: [], flagged: [], origin: false, overrides };
+  const [projectId, other] = [createId("proj"), createId("proj")];
+  const [first, elsewhere] = [merge(task, projectId), merge(task, other)];
+  await expect(merge(task, projectId)).rejects.toThrow("right now");
+  resolve({ isOutdated: true });
+  expect(await Promise.all([first, elsewhere])).toEqual(["outdated", "outdated"]);
+  expect(await merge(task, projectId)).toBe("outdated");
+});

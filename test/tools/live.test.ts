@@ -99,6 +99,19 @@ test("a toolkit that is no longer live does not use the account of the real app,
   expect(app.seen).toEqual([]);
 });
 
+test("a key of a played call is refused for the call of the real app, which never gets an invented result", async () => {
+  await publish({}, "chest");
+  await connect(server, "chest", { apiKey: "key-3" });
+  const keyed = { toolSlug: "chest.list_books", argumentsJson: "{}", entityId: "ann", idempotencyKey: "side" };
+  const call = () => server.call("svc.v1.ToolsService/CallTool", keyed);
+  expect(await call()).toMatchObject({ json: { outcome: "ok", sandbox: true } });
+  await publish({ live: true }, "chest");
+  expect(await call()).toMatchObject({ reason: "IDEMPOTENCY_KEY_REUSED" });
+  await publish({}, "chest");
+  expect(await call()).toMatchObject({ json: { outcome: "ok", sandbox: true, replayed: true } });
+  expect(app.seen).toEqual([]);
+});
+
 test("a program that calls a real app and a played one is refused, unless it is only simulated", async () => {
   expect(await submit([books, deals])).toMatchObject(mixed);
   expect(await submit([books, deals], { simulateFirst: true })).toMatchObject(mixed);

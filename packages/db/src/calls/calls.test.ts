@@ -140,6 +140,7 @@ test("a settled call holds its key or lets it go, as its end says", async () => 
   expect(await findKeyHolder(db, projectId, "k")).toEqual({
     id: call.id,
     accessClass: "write",
+    isSandbox: false,
     outcome: "ok",
     argumentsDigest: call.argumentsDigest,
     replay: Buffer.from("r"),

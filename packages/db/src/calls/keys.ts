@@ -38,7 +38,7 @@ export async function beginKeyedToolCalls(
 /** The stored call that has already used an idempotency key. */
 export type ToolCallKeyHolder = Row<
   typeof toolCalls,
-  "id" | "accessClass" | "outcome" | "argumentsDigest" | "replay" | "createdAt"
+  "id" | "accessClass" | "outcome" | "argumentsDigest" | "isSandbox" | "replay" | "createdAt"
 >;
 
 /** An idempotency key, together with its project. Two projects may use the same key for different calls. */
@@ -46,7 +46,7 @@ type ToolCallKey = { readonly projectId: ProjectId; readonly key: string };
 
 const holderColumns = selectList(
   toolCalls,
-  ["id", "accessClass", "outcome", "argumentsDigest", "replay", "createdAt"],
+  ["id", "accessClass", "outcome", "argumentsDigest", "isSandbox", "replay", "createdAt"],
   "c",
 );
 

@@ -63,8 +63,8 @@ export async function callCodeTool(
   }
   if ("result" in prepared) return end(context, entry, { result: prepared.result, isSandbox, bindsKey: false });
   if (entry.idempotencyKey === undefined) await context.ledger.begin(entry, undefined, isSandbox);
-  const earlier = await beginKeyed(context, entry, { accountId: undefined, isSandbox });
-  if (earlier !== undefined) return replyOfEarlier({ isSandbox }, earlier);
+  const earlier = await beginKeyed(context, entry, { accountId: undefined, isSandbox, isCode: true });
+  if (earlier !== undefined) return replyOfEarlier(earlier);
   const answer = await prepared.run();
   if (answer.outcome !== "ok") return end(context, entry, { result: resultOf(answer), isSandbox, bindsKey: false });
   const { outcome, value } = answer;

@@ -62,8 +62,8 @@ export function replyOf(answer: CallAnswer): CallReply {
 }
 
 /** Returns the reply to a call whose idempotency key was already used by an earlier call. */
-export function replyOfEarlier({ isSandbox }: { readonly isSandbox: boolean }, earlier: EarlierOutcome): CallReply {
+export function replyOfEarlier(earlier: EarlierOutcome): CallReply {
   if (earlier.outcome !== "ended") return earlier;
-  const { callId, result } = earlier;
+  const { callId, result, isSandbox } = earlier;
   return replyOf({ callId, result, isSandbox, isReplay: true });
 }

@@ -1,11 +1,12 @@
 import { type CodeTool, isPlayed } from "@svc/catalog";
+import { httpToolkit } from "../../http/http-tool.ts";
 import { type CallReply, replyOfEarlier } from "../call-reply.ts";
 import type { CallRequest } from "../call-request.ts";
 import { bindCall } from "../find/bind.ts";
 import { type FindContext, findTool } from "../find/find-tool.ts";
 import { planCall } from "../find/plan-call.ts";
 import { type PrepareContext, prepareCall } from "../prepare/prepare.ts";
-import type { MadeCall, PreparedCall } from "../prepare/prepared-call.ts";
+import type { CallPlan, MadeCall, PreparedCall } from "../prepare/prepared-call.ts";
 import type { LedgerEntry } from "../record/ledger.ts";
 import { type HookContext, hooksOf } from "./hooked-call.ts";
 import { findEarlier, type KeyContext } from "./keyed-call.ts";
@@ -47,9 +48,8 @@ export async function takeToTheGate(context: GateContext, given: CallRequest): P
   if (!isDryRun && job?.isFirst !== true) {
     // This check comes first, so that a call that was already executed gets its earlier answer, even if the tool, the account or `confirm`
     // has changed since.
-    const earlier = await findEarlier(context, entry);
-    if (earlier !== undefined)
-      return { at: "end", called: replyOfEarlier({ isSandbox: isPlayed(plan.toolkit, context.sandboxMode) }, earlier) };
+    const earlier = await findEarlier(context, entry, sideOf(context, plan));
+    if (earlier !== undefined) return { at: "end", called: replyOfEarlier(earlier) };
   }
   if (tool.kind === "code") return { at: "code", entry, tool };
   const prepared = await prepareCall(context, plan);
@@ -59,4 +59,15 @@ export async function takeToTheGate(context: GateContext, given: CallRequest): P
     return { at: "doubt", entry, prepared, restoredFrom };
   const hooks = await hooksOf(context, { entry, prepared });
   return { at: "gate", made: { entry, plan, prepared, hooks } };
+}
+
+/**
+ * Returns true if the sandbox would answer this call of an app. Returns undefined for calls that have only one side: code of svc, and HTTP
+ * requests that a program makes itself.
+ */
+function sideOf(
+  { sandboxMode }: Pick<GateContext, "sandboxMode">,
+  { tool, toolkit }: Pick<CallPlan, "tool" | "toolkit">,
+): boolean | undefined {
+  return tool.kind === "code" || toolkit === httpToolkit ? undefined : isPlayed(toolkit, sandboxMode);
 }

@@ -56,7 +56,13 @@ export type KeyRefusal = { readonly outcome: "in_progress" | "key_reused"; reado
 
 /** Outcome of the call that holds an idempotency key, or the reason why no call can be made with the key. */
 export type EarlierOutcome =
-  | { readonly outcome: "ended"; readonly callId: Id<"call">; readonly result: CallResult }
+  | {
+      readonly outcome: "ended";
+      readonly callId: Id<"call">;
+      readonly result: CallResult;
+      /** True if the sandbox answered the call that holds the key. */
+      readonly isSandbox: boolean;
+    }
   | KeyRefusal;
 
 /**
@@ -69,14 +75,22 @@ const runningMaxDefaultMs = 120_000;
 /** Message of a call whose end was never recorded, because the node that made the call failed. */
 export const nodeLost = "the node that made the call ended before it recorded an outcome; it may have been executed";
 
-/** Returns the outcome of the call that holds the entry's idempotency key; undefined if no call holds the key. */
-export async function findEarlier(context: KeyContext, entry: LedgerEntry): Promise<EarlierOutcome | undefined> {
+/**
+ * Returns the outcome of the call that holds the entry's idempotency key; undefined if no call holds the key. `isSandbox`: true if the
+ * sandbox would answer the entry's call now, undefined if the call runs code of svc. A call that the sandbox answered and a call of the
+ * real app are never the same call.
+ */
+export async function findEarlier(
+  context: KeyContext,
+  entry: LedgerEntry,
+  isSandbox: boolean | undefined,
+): Promise<EarlierOutcome | undefined> {
   const { idempotencyKey } = entry;
   if (idempotencyKey === undefined) return undefined;
   for (;;) {
     const holder = await findHolder(context, entry, idempotencyKey);
     if (holder === undefined) return undefined;
-    const earlier = await answerEarlier(context, entry, idempotencyKey, holder);
+    const earlier = await answerEarlier(context, { entry, isSandbox }, idempotencyKey, holder);
     if (earlier !== undefined) return earlier;
   }
 }
@@ -93,20 +107,25 @@ async function findHolder({ keys }: Pick<KeyContext, "keys">, { caller, job }: L
 }
 
 /**
- * Commits that a call with an idempotency key is about to be sent. `isSandbox`: true if the sandbox answers the call. Returns undefined if svc may send the call, or if the call has no key.
+ * Commits that a call with an idempotency key is about to be sent. `isSandbox`: true if the sandbox answers the call.
+ * `isCode`: true if the call runs code of svc, for example a skill. Returns undefined if svc may send the call, or if the call has no key.
  * If a different call has used the key in the meantime, returns the outcome of that call, in the form of `findEarlier`.
  */
 export async function beginKeyed(
   context: KeyContext,
   entry: LedgerEntry,
-  { accountId, isSandbox }: { readonly accountId: AccountId | undefined; readonly isSandbox: boolean },
+  {
+    accountId,
+    isSandbox,
+    isCode = false,
+  }: { readonly accountId: AccountId | undefined; readonly isSandbox: boolean; readonly isCode?: boolean },
 ): Promise<EarlierOutcome | undefined> {
   const { idempotencyKey } = entry;
   if (idempotencyKey === undefined) return undefined;
   const row = { ...context.ledger.begun(entry, accountId, isSandbox), idempotencyKey };
   for (;;) {
     if (await context.keys.take(row)) return undefined;
-    const earlier = await findEarlier(context, entry);
+    const earlier = await findEarlier(context, entry, isCode ? undefined : isSandbox);
     if (earlier !== undefined) return earlier;
   }
 }
@@ -117,7 +136,7 @@ export async function beginKeyed(
  */
 async function answerEarlier(
   context: KeyContext,
-  entry: LedgerEntry,
+  { entry, isSandbox }: { readonly entry: LedgerEntry; readonly isSandbox: boolean | undefined },
   key: string,
   holder: ToolCallKeyHolder,
 ): Promise<EarlierOutcome | undefined> {
@@ -135,9 +154,13 @@ async function answerEarlier(
     await doubtRunningToolCall(db, { projectId, id: holder.id, message: nodeLost });
     return undefined;
   }
-  if (!context.ledger.isSameCall(entry, holder.argumentsDigest)) return { outcome: "key_reused", idempotencyKey: key };
+  // Code of svc, for example a skill, makes calls of its own, each of which has its own side.
+  const isSameSide = isSandbox === undefined || holder.isSandbox === isSandbox;
+  if (!isSameSide || !context.ledger.isSameCall(entry, holder.argumentsDigest))
+    return { outcome: "key_reused", idempotencyKey: key };
   if (holder.outcome === "running") return { outcome: "in_progress", idempotencyKey: key };
-  return { outcome: "ended", callId: holder.id, result: replayed(context, entry, holder) };
+  const result = replayed(context, entry, holder);
+  return { outcome: "ended", callId: holder.id, result, isSandbox: holder.isSandbox };
 }
 
 function replayed(

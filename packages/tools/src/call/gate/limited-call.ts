@@ -69,7 +69,7 @@ async function send(
   const accountId = prepared.account?.id;
   if (entry.idempotencyKey !== undefined) {
     const earlier = await beginKeyed(context, entry, { accountId, isSandbox });
-    if (earlier !== undefined) return replyOfEarlier({ isSandbox }, earlier);
+    if (earlier !== undefined) return replyOfEarlier(earlier);
   } else if (prepared.action.class !== "read") {
     // A read changes nothing. If its node fails, no record is needed, so the row of a read is written only at its end.
     await ledger.begin(entry, accountId, isSandbox);

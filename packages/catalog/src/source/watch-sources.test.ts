@@ -98,3 +98,22 @@ test("a watched source needs an address", async () => {
     ...[3, "SOURCE_INVALID", "watch"],
   ]);
 });
+
+test("sources that cannot be claimed are tried once in each look, not without end", async () => {
+  const clock = createTestClock();
+  await using node = createTestNode(db, { clock, engines: ["sources"] });
+  const client = node.client(CatalogService, { projectId, role: "approver" });
+  served = shopDocument();
+  // As many sources as one look reads.
+  for (let index = 0; index < 8; index++)
+    await client.importToolkit({ openapi: { url }, slug: `kept_${index}`, watch: true });
+  await db.sql.unsafe(`
+    create function refuse_write() returns trigger language plpgsql as $$ begin raise exception 'read-only'; end $$;
+    create trigger refuse_write before update on toolkit_sources for each row execute function refuse_write()`);
+  await until(async () => clock.waiting() >= 1, "the first look");
+  clock.advance(24 * hour);
+  await until(async () => node.told.failures.length >= 8, "the refused claims");
+  await until(async () => clock.waiting() >= 1, "the wait for the next look");
+  expect(node.told.failures).toHaveLength(8);
+  await db.sql.unsafe("drop trigger refuse_write on toolkit_sources; drop function refuse_write");
+});

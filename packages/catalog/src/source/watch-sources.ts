@@ -54,11 +54,14 @@ export function createSourceWatcher(options: SourceWatcherOptions): SourceWatche
         onError(error);
         return [];
       });
+      let readCount = 0;
       for (const key of due) {
         if (signal.aborted) return;
-        await readOne({ ...options, onError, reader, signal }, key).catch(onError);
+        const isRead = await readOne({ ...options, onError, reader, signal }, key).catch(onError);
+        if (isRead === true) readCount++;
       }
-      if (due.length < batch) await clock.wait(everyMs, signal);
+      // A source that could not be claimed or settled is still due: without the wait, the same sources would be tried without end.
+      if (due.length < batch || readCount === 0) await clock.wait(everyMs, signal);
     }
   };
   let isStarted = false;
@@ -80,24 +83,28 @@ type ReadOptions = {
   readonly signal: AbortSignal;
 };
 
-/** Reads a source that is due, unless another node does. If this node ends meanwhile, the lease stays until it expires. */
-async function readOne(options: ReadOptions, key: SourceKey): Promise<void> {
+/**
+ * Reads a source that is due, unless another node does. If this node ends meanwhile, the lease stays until it expires. Returns true if this
+ * node had the lease.
+ */
+async function readOne(options: ReadOptions, key: SourceKey): Promise<boolean> {
   const { db, clock, reader, mcpEveryMs, onError, signal } = options;
   const nowMs = clock.now();
   const lease = { ...key, leaseUntilMs: nowMs + leaseMs };
-  if (!(await claimSource(db, lease, nowMs))) return;
+  if (!(await claimSource(db, lease, nowMs))) return false;
   const source = await toolkitSourcesForProject(db, key.projectId).find(key.slug);
-  if (source === undefined) return;
+  if (source === undefined) return true;
   const usualMs = source.kind === "mcp" ? mcpEveryMs : watchedEveryMs;
   let nextMs = usualMs;
   try {
     await reader.store(key.projectId, source, await reader.read(key.projectId, source, ""));
   } catch (error) {
-    if (signal.aborted) return;
+    if (signal.aborted) return true;
     nextMs = Math.min(usualMs, retryMs);
     // A fault is what RefreshToolkit would answer. GetToolkitSource shows it as the last error, if it is about the source.
     if (!(error instanceof Fault)) onError(error);
   }
   const endedMs = clock.now();
   await settleSource(db, lease, { nextAt: endedMs + nextMs, pauseUntil: endedMs + pauseMs });
+  return true;
 }

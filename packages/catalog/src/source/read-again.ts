@@ -58,15 +58,22 @@ export function createSourceReader({ db, clock, views, importer }: SourceReaderO
       };
       const refusal = await sourcesOf(projectId).refresh(source, refreshed);
       if (refusal === "outdated") throw catalogFaults.CHANGES_OUTDATED(source.slug, "slug");
-      if (refusal !== undefined) throw quotaFaults[refusal.quota](refusal.quotaReached);
+      if (refusal !== undefined) {
+        const error = quotaFaults[refusal.quota](refusal.quotaReached);
+        if (document === "") await sourcesOf(projectId).reportFailure(source, storable(error));
+        throw error;
+      }
       views.forget(projectId);
     },
   };
 }
 
-/** True for an error that says what is wrong with a source. Other errors, such as a reached limit, can pass by themselves. */
+/**
+ * True for an error that keeps a source from being read, such as a document that is too large. False for errors of svc, and if the toolkit
+ * was changed during the read.
+ */
 function isAboutSource(error: unknown): error is Fault {
-  return error instanceof Fault && error.details.some(({ reason }) => /^(?:SOURCE|UPSTREAM|OPENAPI)_/.test(reason));
+  return error instanceof Fault && error.details.every(({ reason }) => reason !== "CHANGES_OUTDATED");
 }
 
 /** Returns the text of an error in a form that the database can store. */

@@ -166,7 +166,9 @@ test("changes wait further if a quota refuses the new definition, and a refresh 
   expect(await refusalOf(client.acceptToolkitChanges({ slug, digest }))).toEqual(reached);
   served = { ...newerDocument(), info: { title: "Another shop", version: "3" } };
   expect(await refusalOf(client.refreshToolkit({ slug }))).toEqual(reached);
-  expect(await client.getToolkitSource({ slug })).toEqual(before);
+  const refused = await client.getToolkitSource({ slug });
+  expect(refused.changes).toEqual(before.changes);
+  expect(refused.source?.lastError).toContain("1000 bytes of private toolkits");
   await limit();
   await client.acceptToolkitChanges({ slug, digest });
   expect(await toolNames()).toContain("refund_order");
@@ -383,6 +385,12 @@ test("a source that cannot be read leaves the toolkit as it is, and says why", a
   expect(source?.lastError).not.toContain("secret");
   expect(await refresh(shopDocument())).toBeUndefined();
   expect((await client.getToolkitSource({ slug })).source?.lastError).toBe("");
+});
+
+test("a source that can be read but makes no toolkit leaves the reason too", async () => {
+  served = { ...shopDocument(), servers: [] };
+  expect(await refusalOf(client.refreshToolkit({ slug }))).toEqual([3, "BASE_URL_NEEDED", "openapi.server"]);
+  expect((await client.getToolkitSource({ slug })).source?.lastError).toContain("server");
 });
 
 test("publishing ends a source, and deleting takes it along", async () => {

@@ -121,7 +121,11 @@ test("a list of tools that is longer than 8 MiB in all its pages is refused", as
 test("a tool with more than 5,000 values is never called", async () => {
   const large = { ...tool, inputSchema: { type: "object", enum: Array.from({ length: 5_000 }, () => 1) } };
   const app = await startServer(({ method }) => (method === "tools/list" ? { tools: [large] } : done));
-  expect(await app.call({ offered: large })).toMatchObject({ kind: "withheld" });
+  const answer = await app.call({ offered: large });
+  expect(answer).toMatchObject({
+    kind: "withheld",
+    message: expect.stringMatching(/refresh.*changes.*toolkits accept/),
+  });
   expect(app.count("tools/call")).toBe(0);
 });
 

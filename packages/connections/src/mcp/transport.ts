@@ -119,7 +119,8 @@ function driftOf({ action: { slug, mcp } }: AppCall, { tools }: ListedTools): st
   if (mcp === undefined || (now?.digest !== undefined && now.digest === mcp.digest)) return undefined;
   const what =
     now === undefined ? "the MCP server does not list it any more" : "its definition at the MCP server has changed";
-  return `${slug} was not called: ${what} since an approver accepted it. An approver imports the toolkit again to accept the change`;
+  const shown = `${slug} was not called: ${what} since an approver accepted it`;
+  return `${shown}. An approver runs svc toolkits refresh, then svc toolkits changes, and then svc toolkits accept`;
 }
 
 function freshList(kept: KeptSession, session: McpSession, request: AppRequest): ReturnType<typeof listTools> {

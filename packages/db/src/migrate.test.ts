@@ -179,3 +179,22 @@ test("subscriptions with an entity that an earlier version made are counted, onc
     await older.drop();
   }
 });
+
+test("MCP servers that an earlier version imported are read again, and documents are not", async () => {
+  const older = await createTestDatabase({ isEmpty: true });
+  await migrateDatabase(older.url, await upTo("0069_toolkit_sources"));
+  const project = uuidOfId(createId("prj", nowMs));
+  await older.db.sql`alter table toolkit_sources drop constraint toolkit_sources_toolkit`;
+  for (const kind of ["mcp", "openapi"])
+    await older.db.sql`
+      insert into toolkit_sources (project_id, slug, kind, origin, options, digest, version, changes_count, refreshed_at, last_error)
+      values (${project}, ${kind}, ${kind}, '', '{}', '', 1, 0, '2026-01-01T00:00:00Z', '')`;
+  await migrateDatabase(older.url);
+  const rows = await older.db.sql`
+    select slug, extract(epoch from next_at - refreshed_at)::int4 as seconds from toolkit_sources order by slug`;
+  expect(rows).toEqual([
+    { slug: "mcp", seconds: 21_600 },
+    { slug: "openapi", seconds: null },
+  ]);
+  await older.drop();
+});

@@ -10,6 +10,7 @@ import {
   publicUrl,
   type TestConnections,
 } from "./test-connections.ts";
+import { privateToolkit } from "./test-toolkits.ts";
 
 let t: TestConnections;
 let projectId: ProjectId;
@@ -282,6 +283,28 @@ test("an error that quotes what was sent is kept nowhere", async () => {
   const back = t.app.consent(location, { error: "no_planted-code-7f3a", code: "planted-code-7f3a" });
   await t.pages.handleOauthCallback(back, { cookie });
   expect((await stateOf(id)).lastError).not.toContain("planted");
+});
+
+test("no code goes to an app whose address was published after the account was started", async () => {
+  const definition = JSON.parse(privateToolkit("mine", "api.one.example.com"));
+  for (const scheme of definition.toolkit.auth) {
+    if (scheme.type === "oauth2")
+      Object.assign(scheme, { authorizeUrl: `${t.app.url}/a`, tokenUrl: `${t.app.url}/token` });
+  }
+  await t.publish(projectId, JSON.stringify(definition));
+  await t.client(projectId).putToolkitClient({ toolkitSlug: "mine", clientId: "client-1" });
+  const [first, second] = [await begin({ toolkitSlug: "mine" }), await begin({ toolkitSlug: "mine", entityId: "bob" })];
+  expect([first.page.status, second.page.status]).toEqual([302, 302]);
+  definition.toolkit.baseUrl = "https://api.two.example.com";
+  await t.publish(projectId, JSON.stringify(definition));
+  const again = await t.pages.handleOauthStart(new URL(first.authorizeUrl), {});
+  expect(again).toMatchObject({ status: 400, body: expect.stringContaining("definition has changed") });
+  const { pathname } = new URL(new URL(second.location).searchParams.get("redirect_uri") ?? "");
+  const back = new URL(`${publicUrl}${pathname}?code=c`);
+  back.searchParams.set("state", new URL(second.location).searchParams.get("state") ?? "");
+  await t.pages.handleOauthCallback(back, { cookie: second.cookie });
+  expect(await stateOf(second.id)).toMatchObject({ lastError: expect.stringContaining("sends credentials elsewhere") });
+  expect(t.app.tokenRequests).toEqual([]);
 });
 
 test("a pending account supersedes nothing until it is active", async () => {

@@ -7,7 +7,7 @@ import { restoreConsoleLink, spendConsoleLink } from "@svc/db/console/links";
 import { isUniqueViolation } from "@svc/db/driver";
 import { activate } from "./activate-account.ts";
 import { type Credential, openCredential } from "./credential.ts";
-import { findToolkit } from "./definition.ts";
+import { findToolkit, keepsOrigin } from "./definition.ts";
 import { errorWords } from "./error-words.ts";
 import { type OauthAnswer, page, redirect } from "./oauth-page.ts";
 import { type ConsentState, consentMs, consentTotalMs, createStateSealer, type StateSealer } from "./oauth-state.ts";
@@ -78,6 +78,8 @@ async function start(context: Context, url: URL): Promise<OauthAnswer> {
     return usedLink();
   const toolkit = await findToolkit(context.views, account);
   if (toolkit !== undefined && account.isSandbox !== isPlayed(toolkit, context.sandboxMode)) return badLink();
+  if (toolkit !== undefined && !keepsOrigin(account, toolkit))
+    return page(400, "The app's definition has changed", "It now names another address. Ask for a new link.");
   const client = toolkit && (await oauth.clientOf(toolkit));
   const scheme = toolkit && schemeOf(toolkit, "oauth2");
   const credential = openCredential(sealer, account, account.credential);
@@ -191,6 +193,9 @@ async function complete(
   const toolkit = await findToolkit(context.views, account);
   if (toolkit !== undefined && account.isSandbox !== isPlayed(toolkit, context.sandboxMode))
     return "the sandbox was turned on or off before consent was given";
+  // Otherwise the code and the verifier would go to a token endpoint that was published after the consent was started.
+  if (toolkit !== undefined && !keepsOrigin(account, toolkit))
+    return "the toolkit cannot be connected by this link: its definition now sends credentials elsewhere";
   const client = toolkit && (await oauth.clientOf(toolkit));
   const scheme = toolkit && schemeOf(toolkit, "oauth2");
   const verifier = account.credential && openCredential(sealer, account, account.credential);

@@ -137,11 +137,17 @@ function checkKey(
 }
 
 /** Checks that a key in the path has its segment in the base URL, and that no other scheme would leave this segment empty. */
-function checkKeySegment(file: DefinitionFile, { baseUrl, auth }: Partial<ToolkitDocument>): void {
-  if (baseUrl === undefined || auth === undefined) return;
-  const hasSegment = fillInDeployment(baseUrl, {}).includes(keySegment);
+function checkKeySegment(file: DefinitionFile, { baseUrl, auth, mcp }: Partial<ToolkitDocument>): void {
+  if (auth === undefined) return;
   const isKey = (scheme: AuthDocument) => scheme.type === "api_key" && scheme.placement === "path";
   const index = auth.findIndex(isKey);
+  if (index >= 0 && mcp !== undefined) {
+    // The address of an MCP server has no placeholder, so calls would carry no key.
+    file.fault(["auth", index, "placement"], "is path in a toolkit with an MCP server", "write header or query");
+    return;
+  }
+  if (baseUrl === undefined) return;
+  const hasSegment = fillInDeployment(baseUrl, {}).includes(keySegment);
   if (index < 0 && hasSegment) {
     file.fault(["baseUrl"], `has ${keySegment}`, "declare {type: api_key, placement: path} in auth, or remove it");
   } else if (index >= 0 && !hasSegment) {

@@ -417,6 +417,8 @@ test("a key in the path has its segment in the base URL, no name, and no scheme 
   expect(await faultsOf({ baseUrl, auth: [named] })).toEqual(["toolkit:auth[0].name", "toolkit:auth[0].value"]);
   const nameless = { type: "api_key", placement: "header" };
   expect(await faultsOf({ auth: [nameless] })).toEqual(["toolkit:auth[0].name", "toolkit:auth[0].value"]);
+  const mcp = { url: "https://mcp.example.com/mcp" };
+  expect(await faultsOf({ mcp, auth: [inPath] })).toContain("toolkit:auth[0].placement");
 });
 
 test.each("Proxy-Authorization Accept-Encoding X-HTTP-Method-Override x-method-override X-Http-Method".split(" "))(

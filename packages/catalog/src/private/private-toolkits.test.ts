@@ -229,6 +229,20 @@ test("a kept definition that this version refuses is left out and reported, and 
   expect(other.broken).toEqual([{ projectId, slug: "old", message: expect.stringContaining("category") }]);
 });
 
+test("a kept definition that this version refuses still hides the shared toolkit of its slug", async () => {
+  const projectId = await addProject();
+  const definition = privateDefinition({ toolkit: { category: "gone" } });
+  const kept = { toolCount: 1, originDigest: Buffer.alloc(32), updatedAt: 1 };
+  await privateToolkitsForProject(db, projectId).put({ slug: "shop", definition, ...kept });
+  const node = createTestNode(db, { toolkits: [sharedSource()] });
+  const client = node.clientOf(projectId);
+  expect((await client.getTool({ slug: "shop.read_order" })).tool?.slug).toBe("shop.read_order");
+  const refused = [Code.NotFound, "TOOL_NOT_FOUND", "slug"];
+  expect(await refusalOf(client.getTool({ slug: "shop.read_order", projectId }))).toEqual(refused);
+  expect(slugsOf((await client.listToolkits({ projectId })).toolkits)).not.toContain("shop");
+  expect(node.broken.map(({ slug }) => slug)).toEqual(["shop"]);
+});
+
 test("the effects of a stored definition on credentials and the compiler are checked again, regardless of the version that published it", async () => {
   const projectId = await addProject();
   const kept = { toolCount: 1, originDigest: Buffer.alloc(32), updatedAt: 1 };

@@ -82,7 +82,8 @@ type KeptToolkit = {
 
 /**
  * Creates the views (the tools that a caller may see) of projects. `onBroken`: called with a stored definition that this version does not
- * accept. The view omits this definition; the project's other toolkits stay available.
+ * accept. The view omits this definition, and the shared toolkit with the same slug. The
+ * project's other toolkits stay available.
  */
 export function createCatalogViews(options: {
   catalog: Catalog;
@@ -132,7 +133,10 @@ export function createCatalogViews(options: {
     const all = [...(await compile(projectId, toolkits)), ...(await extraToolkits(projectId))];
     const own = all.filter(({ slug }) => !common.has(slug));
     const sources = new Map(toolkits.map(({ slug, source }) => [slug, source ?? { kind: "file", changesWaiting: 0 }]));
-    const view = own.length === 0 ? base : { ...viewOf(overlayCatalog(base, catalogOf(own)), base.triggers), sources };
+    // A toolkit that cannot be compiled hides its slug too. Otherwise calls would reach the shared toolkit that the project replaced.
+    const hidden = new Set([...toolkits, ...own].map(({ slug }) => slug).filter((slug) => !common.has(slug)));
+    const overlaid = () => viewOf(overlayCatalog(base, catalogOf(own), hidden), base.triggers);
+    const view = hidden.size === 0 ? base : { ...overlaid(), sources };
     return { version, view, checkedAt: 0 };
   };
   /**
@@ -241,13 +245,17 @@ function viewOf(catalog: Catalog, hidden: CatalogView["triggers"] = new Map()): 
 
 /**
  * Returns the shared catalog with a project's own toolkits (app definitions) added. An own toolkit hides the shared toolkit with the same
- * slug, and all tools of the shared toolkit.
+ * slug, and all tools of the shared toolkit. `hidden`: slugs of the shared toolkits to hide.
  */
-function overlayCatalog(shared: Catalog, own: Catalog): Catalog {
-  if (own.toolkits.size === 0) return shared;
-  const tools = [...shared.tools].filter(([, tool]) => !own.toolkits.has(tool.toolkitSlug));
+function overlayCatalog(
+  shared: Catalog,
+  own: Catalog,
+  hidden: ReadonlySet<string> = new Set(own.toolkits.keys()),
+): Catalog {
+  const toolkits = [...shared.toolkits].filter(([slug]) => !hidden.has(slug));
+  const tools = [...shared.tools].filter(([, tool]) => !hidden.has(tool.toolkitSlug));
   return {
-    toolkits: bySlug([...shared.toolkits, ...own.toolkits]),
+    toolkits: bySlug([...toolkits, ...own.toolkits]),
     tools: bySlug([...tools, ...own.tools]),
   };
 }

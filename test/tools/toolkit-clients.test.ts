@@ -288,6 +288,15 @@ test.each([
   expect((await put({ ...request, issuer: address })).reason).toBe(reason);
 });
 
+test("a client is refused if the toolkit names another token endpoint than its issuer", async () => {
+  await publish("astray", { issuer: issuer.url, tokenUrl: `${issuer.url}/other/token` });
+  const request = { toolkitSlug: "astray", clientId: "c", clientSecret: secret };
+  expect((await put(request)).reason).toBe("ISSUER_UNUSABLE");
+  await publish("astray", { issuer: issuer.url });
+  expect((await put(request)).code).toBe("ok");
+  expect((await remove("astray")).code).toBe("ok");
+});
+
 test("the client of a project serves no other project", async () => {
   const other = await addProject(svc, "other");
   await publish("shop", {}, other.approver);

@@ -109,3 +109,21 @@ test.each([
 ])("%s is refused and named", async (_what, binding, named) => {
   expect(await faultsOf("sales_crm", binding)).toEqual(expect.arrayContaining([expect.stringContaining(named)]));
 });
+
+test("an overlay cannot make a tool more dangerous than its class says, also after a release that raised the class", async () => {
+  const overlayOf = (patch: object) => ({ baseUrl, overlay: { tools: { create_deal: patch } } });
+  const isDelete = { request: { method: "DELETE" } };
+  const named = expect.stringMatching(/^tools\.create_deal.* class: is write, and the call is a DELETE/);
+  expect(await faultsOf("sales_crm", overlayOf(isDelete))).toContainEqual(named);
+  const shipped = definitions.get("sales_crm");
+  const tool = shipped?.tools.get("create_deal");
+  if (shipped === undefined || tool === undefined) throw new Error("the tool is missing");
+  const raised = { ...tool, class: "destructive" } as typeof tool;
+  const newer = new Map([
+    ...definitions,
+    ["sales_crm", { ...shipped, tools: new Map([...shipped.tools, ["create_deal", raised]]) }],
+  ]);
+  const overlay = overlayOf({ class: "write" });
+  expect((await bind("sales_crm", overlay)).slug).toBe("sales_crm");
+  await expect(bind("sales_crm", overlay, newer)).rejects.toThrow("the class of the shared tool is destructive");
+});

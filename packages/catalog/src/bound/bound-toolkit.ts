@@ -1,18 +1,20 @@
 import { setImmediate } from "node:timers/promises";
-import { createSlices, type ProjectId, type Slices } from "@svc/core";
+import { createSlices, isObject, type ProjectId, type Slices } from "@svc/core";
 import { fillInDeployment } from "../build/base-url.ts";
 import { buildInSteps } from "../build/build.ts";
 import { checkInSteps } from "../check/check-definitions.ts";
 import type { Toolkit } from "../model.ts";
-import { checkTenantDefinition, checkTenantSize } from "../private/check-tenant.ts";
+import { checkDeleteClass, checkTenantDefinition, checkTenantSize } from "../private/check-tenant.ts";
 import { checkCompiles, checkPatternCost } from "../private/parse-definition.ts";
 import { createDefinitionFile, DefinitionError, type DefinitionFile } from "../read/definition-file.ts";
-import type {
-  AuthDocument,
-  ToolDocument,
-  ToolkitDeploymentDocument,
-  ToolkitDocument,
-  ToolkitDocuments,
+import {
+  type AccessClass,
+  type AuthDocument,
+  accessClasses,
+  type ToolDocument,
+  type ToolkitDeploymentDocument,
+  type ToolkitDocument,
+  type ToolkitDocuments,
 } from "../read/documents.ts";
 import { checkNames, overlay } from "../read/load.ts";
 import { filesOf, type ToolkitFiles } from "../read/read-definitions.ts";
@@ -48,6 +50,7 @@ export async function bindToolkit(
   throwFaults([names]);
   await checkOverlay(files, values.overlay ?? {}, slices);
   for (const _ of checkInSteps(files)) await slices.rest();
+  for (const [name, file] of files.tools) checkClass(file, plain.tools.get(name)?.value);
   throwFaults(filesOf(files));
   const documents = {
     toolkit: withAddresses(files.toolkit.value as ToolkitDocument, values),
@@ -91,6 +94,19 @@ async function checkOverlay(files: ToolkitFiles, { toolkit, tools = {} }: Overla
     await slices.rest();
   }
   throwFaults(changed);
+}
+
+/**
+ * Records an error if an overlay makes a tool more dangerous than its class says: it lowers the class of the shipped tool, or it turns the
+ * call into a DELETE. Runs at each compile, because a release of svc may have raised the class. `shipped`: the tool without the overlay.
+ */
+function checkClass(file: DefinitionFile, shipped: unknown): void {
+  const [merged, before] = [file.value, shipped].map((value) => (isObject(value) ? value : {}));
+  const rankOf = (tool: typeof merged) => accessClasses.indexOf(tool?.class as AccessClass);
+  if (rankOf(merged) < rankOf(before)) {
+    const reason = `is ${merged?.class}, and the class of the shared tool is ${before?.class}`;
+    file.fault(["class"], reason, `write ${before?.class}`);
+  } else if (!isObject(before?.request) || before.request.method !== "DELETE") checkDeleteClass(file);
 }
 
 function throwFaults(files: readonly DefinitionFile[]): void {

@@ -78,14 +78,7 @@ export function checkTenantDefinition(file: DefinitionFile, webhook: unknown): v
   else if (document.kind === "trigger") {
     checkTenantTrigger(file, document, isObject(webhook) ? webhook.each : undefined);
   }
-  // Without this check, the declared class alone would let keys without the class `destructive` use a tool that deletes.
-  if (isObject(document.request) && document.request.method === "DELETE" && document.class === "write") {
-    file.fault(
-      ["class"],
-      "is write, and the call is a DELETE",
-      "write destructive: a private definition cannot lower a class",
-    );
-  }
+  checkDeleteClass(file);
   visitTexts(file.value, [], (text, path) => {
     if (/\{\{\s*deployment\b/.test(text)) {
       file.fault(
@@ -97,6 +90,17 @@ export function checkTenantDefinition(file: DefinitionFile, webhook: unknown): v
   });
   for (const part of ["input", "output"]) checkTenantSchema(file, [part], document[part]);
   checkSchemaSizes(file);
+}
+
+/**
+ * Records an error if a tool sends a DELETE and declares the class `write`. Otherwise keys without the class `destructive` could use the
+ * tool.
+ */
+export function checkDeleteClass(file: DefinitionFile): void {
+  const { request, class: declared } = isObject(file.value) ? file.value : {};
+  if (!isObject(request) || request.method !== "DELETE" || declared !== "write") return;
+  const cure = "write destructive: a private definition cannot lower a class";
+  file.fault(["class"], "is write, and the call is a DELETE", cure);
 }
 
 /**

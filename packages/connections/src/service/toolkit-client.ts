@@ -33,7 +33,9 @@ export function toolkitClientMethods(options: ConnectionsOptions): Methods {
       const updatedAt = clock.now();
       const kept = { issuer, tokenUrl, clientId, clientSecret, expiresAt: null, updatedAt };
       const row = { ...kept, slug, secretPlace: secret === "" ? null : secretPlace, registration: "manual" } as const;
-      const reached = dryRun ? undefined : await toolkitClientsForProject(db, projectId).put(row);
+      const clients = toolkitClientsForProject(db, projectId);
+      const reached = dryRun ? undefined : await clients.put(row, { needsToolkit: own !== undefined });
+      if (reached === "deleted") throw catalogFaults.PRIVATE_TOOLKIT_NOT_FOUND(slug, "toolkitSlug");
       if (reached !== undefined) throw quotaFaults.privateToolkits(reached.quotaReached);
       const client = { toolkitSlug: slug, issuer, clientId, hasSecret: secret !== "", registration: "manual" };
       return {
@@ -67,9 +69,13 @@ async function findEndpoint(
   if (scheme !== undefined && (given === "" || given === scheme.issuer)) {
     const { issuer, tokenUrl } = scheme;
     const read = issuer === undefined ? undefined : await oauth.readIssuer(issuer, projectId);
-    // The definition decides. If the issuer cannot be read now, svc tries both places for the secret.
-    const isSame = read?.kind === "found" && read.tokenUrl === tokenUrl;
-    return { issuer: issuer ?? tokenUrl, tokenUrl, secretPlace: isSame ? read.secretPlace : null };
+    // Otherwise the secret, which the issuer gave for its own endpoint, would go to another one.
+    if (read?.kind === "found" && read.tokenUrl !== tokenUrl) {
+      const why = `toolkit ${slug} has the token endpoint ${tokenUrl}, and its issuer names ${read.tokenUrl}`;
+      throw connectionFaults.ISSUER_UNUSABLE(why);
+    }
+    // If the issuer cannot be read now, the definition decides, and svc tries both places for the secret.
+    return { issuer: issuer ?? tokenUrl, tokenUrl, secretPlace: read?.kind === "found" ? read.secretPlace : null };
   }
   const isSlug = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/.test(slug) && slug.length <= 60;
   if (!isSlug || (toolkit === undefined && given === ""))

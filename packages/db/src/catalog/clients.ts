@@ -2,7 +2,7 @@ import type { ProjectId } from "@svc/core";
 import { and, eq, ne } from "drizzle-orm";
 import { type Executor, withTransaction } from "../connect.ts";
 import { findQuotaReached, type QuotaReached } from "../projects/quotas.ts";
-import { projects, toolkitClients } from "../schema/index.ts";
+import { privateToolkits, projects, toolkitClients } from "../schema/index.ts";
 
 /** The OAuth client that a project itself has for a private toolkit (an app that the project defined), with its sealed secret. */
 export type ToolkitClient = Omit<typeof toolkitClients.$inferSelect, "projectId">;
@@ -18,9 +18,13 @@ export type ToolkitClientRepository = {
   find(slug: string): Promise<ToolkitClient | undefined>;
   /**
    * Stores a client, or replaces the client of the same toolkit. Undefined if it was stored. Otherwise returns the reached quota: a project
-   * has at most as many clients as private toolkits.
+   * has at most as many clients as private toolkits. `needsToolkit`: stores nothing and returns `deleted` if the project has no private
+   * toolkit with this slug any more.
    */
-  put(client: ToolkitClient): Promise<QuotaReached | undefined>;
+  put(
+    client: ToolkitClient,
+    options?: { readonly needsToolkit: boolean },
+  ): Promise<QuotaReached | "deleted" | undefined>;
   /** Deletes the client of a toolkit. Returns false if it has none. */
   delete(slug: string): Promise<boolean>;
 };
@@ -35,10 +39,13 @@ export function toolkitClientsForProject(db: Executor, projectId: ProjectId): To
       const [row] = await db.orm.select(columns).from(toolkitClients).where(own(slug));
       return row;
     },
-    put: (client) =>
+    put: (client, { needsToolkit } = { needsToolkit: false }) =>
       withTransaction(db, async (tx) => {
         // Locks the project's row. So if two clients are stored at the same time, only one of them can use the last place below the quota.
         await tx.orm.select({ id: projects.id }).from(projects).where(eq(projects.id, projectId)).for("no key update");
+        // The deletion of a toolkit locks the same row, so it comes before this read or after this transaction.
+        const toolkit = and(eq(privateToolkits.projectId, projectId), eq(privateToolkits.slug, client.slug));
+        if (needsToolkit && (await tx.orm.$count(privateToolkits, toolkit)) === 0) return "deleted";
         const others = and(eq(toolkitClients.projectId, projectId), ne(toolkitClients.slug, client.slug));
         const quota = { projectId, name: "privateToolkits" } as const;
         const reached = await findQuotaReached(tx, quota, () => tx.orm.$count(toolkitClients, others));

@@ -6,6 +6,7 @@ import type { ConnectedAccount } from "../connections/account.ts";
 import { connectedAccountsForProject } from "../connections/repo.ts";
 import { setProjectPolicy } from "../projects/repo.ts";
 import { addProject, nowMs } from "../test-rows.ts";
+import { toolkitClientsForProject } from "./clients.ts";
 import { privateToolkitsForProject } from "./repo.ts";
 
 const { db, drop } = await createTestDatabase();
@@ -168,4 +169,20 @@ test("a list names a version that is not newer than what it holds", async () => 
 
 test("the version of a project that there is not is 0", async () => {
   expect(await repositoryOf(createId("prj", nowMs)).version()).toBe(0);
+});
+
+test("a client that needs its toolkit is not stored after the toolkit was deleted", async () => {
+  const projectId = await addProject(db);
+  const clients = toolkitClientsForProject(db, projectId);
+  const client = {
+    ...{ slug: "shop", issuer: "https://a.example", tokenUrl: "https://a.example/token", clientId: "c" },
+    ...({ clientSecret: null, secretPlace: null, registration: "manual", expiresAt: null } as const),
+    updatedAt: nowMs,
+  };
+  await repositoryOf(projectId).put(toolkitOf("shop"));
+  expect(await clients.put(client, { needsToolkit: true })).toBeUndefined();
+  await repositoryOf(projectId).delete("shop", nowMs);
+  expect(await clients.put(client, { needsToolkit: true })).toBe("deleted");
+  expect(await clients.list()).toEqual([]);
+  expect(await clients.put(client)).toBeUndefined();
 });

@@ -14,7 +14,7 @@ import { ImportError, LeftOutError } from "./import-fault.ts";
 import { chosenClass, type ImportedTool, type OperationContext, type ToolOverride, toolOf } from "./operation.ts";
 import { type DocumentNode, ExternalReferenceError, type OpenapiDocument, readDocument } from "./read.ts";
 import { objectOf } from "./schema.ts";
-import { type LeftOut, type Operation, listedLeftOut, selectOperations } from "./select.ts";
+import { type LeftOut, listedLeftOut, type Operation, selectOperations } from "./select.ts";
 import { foreignHostOf, type ImportedServer, serverOf, withPathKey } from "./servers.ts";
 import { globOf, plainText, quotedTexts, safeText, snakeCase, textOf, wordsOf } from "./texts.ts";
 

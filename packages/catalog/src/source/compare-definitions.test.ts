@@ -107,7 +107,9 @@ test("a list of differences has a limit, lists breaking parts first, and counts 
 
 test("an approver sees whole descriptions, and the first difference of longer values", () => {
   const text = (end: string) => `${"a".repeat(790)} ${end}`;
-  const before = definition({ order: { ...order, description: text("old"), output: { enum: [`${text("")}${text("old")}`] } } });
+  const before = definition({
+    order: { ...order, description: text("old"), output: { enum: [`${text("")}${text("old")}`] } },
+  });
   const newer = { ...order, description: text("new"), output: { enum: [`${text("")}${text("new")}`] } };
   const { added, altered } = compareDefinitions(before, definition({ order: newer, other: newer }));
   expect(added[0]?.description).toBe(text("new"));

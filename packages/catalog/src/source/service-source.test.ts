@@ -104,9 +104,9 @@ test("a document that changes gives its changes by name, and alters nothing befo
   const altered = changes?.altered.map(({ tool, field, breaking }) => [tool, field, breaking]);
   expect(altered).toEqual([
     ["list_orders", "input.required", true],
-    ["get_order", "description", false],
     ["list_orders", "input.shop", false],
     ["list_orders", "request.query", false],
+    ["get_order", "description", false],
   ]);
   expect(changes?.altered.find(({ field }) => field === "description")).toMatchObject({
     before: expect.stringMatching(/^Get an order\./),

@@ -80,6 +80,9 @@ plan("the OAuth client of a toolkit", (db) => clients(db).find("desk_5"));
 plan("keep the OAuth client of a toolkit", (db) =>
   toolkitClientsForProject(db, seededId("prj", 60)).put({ ...client, slug: "desk_new" }),
 );
+plan("keep the OAuth client of a toolkit that exists", (db) =>
+  clients(db).put({ ...client, slug: "desk_5" }, { needsToolkit: true }),
+);
 plan("delete the OAuth client of a toolkit", (db) => clients(db).delete("desk_5"));
 plan("keep a toolkit with an OAuth client that its import found", (db) =>
   privateToolkitsForProject(db, seededId("prj", 60)).put(toolkit, { mustBeNew: false, client }),

@@ -418,7 +418,7 @@ test("a key in the path has its segment in the base URL, no name, and no scheme 
   const nameless = { type: "api_key", placement: "header" };
   expect(await faultsOf({ auth: [nameless] })).toEqual(["toolkit:auth[0].name", "toolkit:auth[0].value"]);
   const mcp = { url: "https://mcp.example.com/mcp" };
-  expect(await faultsOf({ mcp, auth: [inPath] })).toContain("toolkit:auth[0].placement");
+  expect(await faultsOf({ baseUrl: undefined, mcp, auth: [inPath] })).toContain("toolkit:auth[0].placement");
 });
 
 test.each("Proxy-Authorization Accept-Encoding X-HTTP-Method-Override x-method-override X-Http-Method".split(" "))(

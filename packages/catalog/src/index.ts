@@ -1,5 +1,5 @@
 export { isPlainPath, keySegment } from "./build/base-url.ts";
-export { type BoundBaseUrl, bindBaseUrl, hostArguments } from "./build/bind-base-url.ts";
+export { type BoundBaseUrl, bindBaseUrl, hostArguments, isBound } from "./build/bind-base-url.ts";
 export { classToConfirm, withConfirm } from "./build/class-to-confirm.ts";
 export {
   type CheckedDeployment,

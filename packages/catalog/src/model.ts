@@ -27,7 +27,7 @@ export type Toolkit = {
   /** SHA-256 (hexadecimal) of the parts that decide where svc sends credentials: base URL and authentication. */
   readonly originDigest: string;
   /**
-   * True if the toolkit names the real app that it calls: the deployment file binds it, or a private toolkit was imported or says so. The
+   * True if the toolkit names the real app that it calls: the deployment file has an entry for it and its address is set, or a private toolkit was imported or says so. The
    * sandbox answers for other toolkits if SVC_SANDBOX is `on`. Default: false.
    */
   readonly isLive?: boolean | undefined;

@@ -12,6 +12,13 @@ export type BoundBaseUrl =
   | { readonly fault: string };
 
 /**
+ * True if the values that an app's base URL takes from the deployment are set. Values that the connecting person enters are not considered.
+ */
+export function isBound({ baseUrl }: Pick<Toolkit, "baseUrl">): boolean {
+  return !baseUrl.includes("{provider_base_url}");
+}
+
+/**
  * Returns the base URL of a toolkit's app, with values in place of its placeholders. `keySegment` stays in the URL, until the key of an
  * account replaces it when a request is sent. Returns the reason instead if a value or the whole URL is not allowed.
  */
@@ -19,7 +26,7 @@ export function bindBaseUrl(
   { baseUrl }: Pick<Toolkit, "baseUrl">,
   scope: { readonly account: Readonly<Record<string, string>>; readonly params: Readonly<Record<string, unknown>> },
 ): BoundBaseUrl {
-  if (baseUrl.includes("{provider_base_url}")) return { unbound: "provider_base_url" };
+  if (!isBound({ baseUrl })) return { unbound: "provider_base_url" };
   const { parts } = parseTemplate(baseUrl);
   let text = "";
   for (const part of parts) {

@@ -19,6 +19,7 @@ import { samplePost } from "../view/sample-post.ts";
 import { compileHandshakes } from "../webhook/handshake.ts";
 import { compileVerifier } from "../webhook/verifier.ts";
 import { type DeploymentValues, decidesOrigin, fillInDeployment } from "./base-url.ts";
+import { isBound } from "./bind-base-url.ts";
 import { questionsOf } from "./binding-questions.ts";
 import { withConfirm } from "./class-to-confirm.ts";
 import { compileMatch } from "./match.ts";
@@ -42,7 +43,10 @@ export type Bindings = {
   readonly audience: Audience;
   /** Project that owns a private toolkit (one that a project published for itself). If not set, the toolkit is shared by all projects. */
   readonly ownerProjectId?: ProjectId;
-  /** True if the toolkit names the real app that it calls, so that the sandbox does not answer for it unless it must (`force`). Default: false. */
+  /**
+   * True if the toolkit names the real app that it calls, so that the sandbox does not answer for it unless it must (`force`). Has no effect
+   * if the address of the app needs a value of the deployment that is not set. Default: false.
+   */
   readonly isLive?: boolean | undefined;
   /**
    * Creates the functions that validate values against JSON Schemas of the toolkit. Default: functions for shared toolkits, whose schemas
@@ -84,7 +88,7 @@ export function* buildInSteps(
     originDigest: createHash("sha256")
       .update(JSON.stringify([address, toolkit.auth]))
       .digest("hex"),
-    ...(isLive === true && { isLive }),
+    ...(isLive === true && isBound({ baseUrl }) && { isLive }),
     name: toolkit.name,
     description: toolkit.description.trim(),
     version: toolkit.version,

@@ -26,3 +26,20 @@ test("without a sandbox one line says which toolkits have a host, and how many h
   expect(bindingsText(config, catalogOf({ toolkits }))).toMatch(/^toolkits bound to a host: none; 2 of 2 have none/);
   expect(bindingsText({ ...config, sandboxMode: "on" }, catalogOf({ toolkits }))).toBeUndefined();
 });
+
+test("with a sandbox an entry makes a toolkit live only if the address of its app is then known", () => {
+  const toolkit = { ...codeHost.toolkit, baseUrl: "{{deployment.provider_base_url}}/v1" };
+  const liveText = (bindings: object, source: typeof codeHost.toolkit = toolkit) => {
+    const toolkits = [{ ...codeHost, toolkit: source }, payments];
+    return bindingsText(
+      { ...config, sandboxMode: "on" },
+      catalogOf({ toolkits, deployment: { toolkits: { code_host: bindings } } }),
+    );
+  };
+  const live = "toolkits that call real apps: code_host; the sandbox plays the others";
+  expect(liveText({ overlay: { toolkit: { name: "Code" } } })).toBeUndefined();
+  expect(liveText({ webhook: { audience: "accounts" } })).toBeUndefined();
+  expect(liveText({ provider_base_url: "https://code.example.com" })).toBe(live);
+  expect(liveText({ overlay: { toolkit: { baseUrl: "https://code.example.com" } } })).toBe(live);
+  expect(liveText({ overlay: { toolkit: { name: "Code" } } }, codeHost.toolkit)).toBe(live);
+});

@@ -1,4 +1,4 @@
-import { type Catalog, sidesOf, type Toolkit } from "@svc/catalog";
+import { type Catalog, isBound, sidesOf } from "@svc/catalog";
 import type { Config } from "../config/config.ts";
 import type { FirstKey } from "./first-key.ts";
 
@@ -56,13 +56,6 @@ export function bindingsText({ sandboxMode }: Config, { toolkits }: Catalog): st
       ? "every toolkit has one"
       : `${unbound} of ${all.length} have none: their calls end as not_bound until SVC_DEPLOYMENT names a file with provider_base_url for them`;
   return `toolkits bound to a host: ${bound.join(", ") || "none"}; ${rest}`;
-}
-
-/**
- * True if the values that an app's base URL takes from the deployment are set. Values that the connecting person enters are not considered.
- */
-function isBound({ baseUrl }: Toolkit): boolean {
-  return !baseUrl.includes("{provider_base_url}");
 }
 
 function reachableUrl(listenedUrl: string): string {

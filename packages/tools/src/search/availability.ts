@@ -1,4 +1,4 @@
-import { type Catalog, isPlayed, type SandboxMode, type Toolkit } from "@svc/catalog";
+import { type Catalog, isBound, isPlayed, type SandboxMode, type Toolkit } from "@svc/catalog";
 import type { Clock, ProjectPrincipal } from "@svc/core";
 import type { Database } from "@svc/db/connect";
 import { connectedAccountsForProject } from "@svc/db/connections/repo";
@@ -39,7 +39,7 @@ export function createAvailabilityFinder({ db, clock, sandboxMode }: Availabilit
 
   function availabilityOf(toolkit: Toolkit, connected: ReadonlySet<string> | undefined): Availability {
     const isSandbox = isPlayed(toolkit, sandboxMode);
-    if (!isSandbox && toolkit.baseUrl.includes("{provider_base_url}")) return "unbound";
+    if (!isSandbox && !isBound(toolkit)) return "unbound";
     const needsAccount = toolkit.auth.some(({ type }) => type !== "none" && type !== "client_credentials");
     return !needsAccount ||
       connected === undefined ||

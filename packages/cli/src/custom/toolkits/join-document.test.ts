@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -11,7 +12,8 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-const context = {} as CommandContext;
+const notes: string[] = [];
+const context = { note: (line) => notes.push(line) } as Partial<CommandContext> as CommandContext;
 
 /** Writes files below the test's folder, and reads the first as a document. */
 async function read(files: Readonly<Record<string, string>>): Promise<string> {
@@ -52,6 +54,42 @@ components:
       },
     },
   });
+  expect(notes).toEqual(["Joined to the document: paths/orders a.yaml, schemas/all.json"]);
+});
+
+test("references below a property, a response or a file's part that is named as data are rewritten", async () => {
+  const joined = await read({
+    "c/openapi.yaml": `
+paths: { /a: { get: { responses: { default: { $ref: "parts.yaml#/default" } } } } }
+components:
+  schemas:
+    enum: { properties: { default: { $ref: "example.json" }, const: { default: { $ref: "./kept" } } } }`,
+    "c/parts.yaml": `{ default: { $ref: "#/definitions/example" }, definitions: { example: { $ref: "example.json" } } }`,
+    "c/example.json": `{ "type": "object", "properties": { "example": { "$ref": "parts.yaml#/default" } }, "default": { "$ref": "kept" } }`,
+  });
+  expect(JSON.parse(joined)).toEqual({
+    paths: { "/a": { get: { responses: { default: { $ref: "#/x-files/f1/default" } } } } },
+    components: {
+      schemas: {
+        enum: { properties: { default: { $ref: "#/x-files/f2" }, const: { default: { $ref: "./kept" } } } },
+      },
+    },
+    "x-files": {
+      f1: { default: { $ref: "#/x-files/f1/definitions/example" }, definitions: { example: { $ref: "#/x-files/f2" } } },
+      f2: { type: "object", properties: { example: { $ref: "#/x-files/f1/default" } }, default: { $ref: "kept" } },
+    },
+  });
+});
+
+test("only visible regular files that end as JSON or YAML are joined", async () => {
+  await mkdir(join(folder, "d", "folder.yaml"), { recursive: true });
+  execFileSync("mkfifo", [join(folder, "d", "pipe.yaml")]);
+  const files = { "d/.env": "KEY: planted", "d/.hidden/a.yaml": "a: 1", "d/key.pem": "a: 1" };
+  const refusalOf = (reference: string) =>
+    read({ "d/openapi.yaml": `a: { $ref: "${reference}" }`, ...files }).then(String, (error: Error) => error.message);
+  for (const reference of [".env", ".hidden/a.yaml", "key.pem#/a", "%2eenv"])
+    expect(await refusalOf(reference)).toContain("is not joined: only files that end in .json, .yaml or .yml are");
+  for (const reference of ["folder.yaml", "pipe.yaml"]) expect(await refusalOf(reference)).toContain("is not a file");
 });
 
 test("a document without other files is sent unchanged", async () => {

@@ -146,7 +146,7 @@ export const catalogFaults = defineFaults({
     field: "toolNames",
     says: (slug: string, leftOff: number) =>
       `the list of changes of ${formatValue(slug)} has no place for ${leftOff} altered parts`,
-    help: text`Name the listed tools that you accept in ${field("toolNames")}. The answer then lists the next changes.`,
+    help: text`Name tools that are listed whole in ${field("toolNames")}. The answer then lists the next changes.`,
   },
   /** No changes wait, or none for the tool `name`. If only the origin has changed, `name` is undefined, too. */
   CHANGES_NOT_FOUND: {

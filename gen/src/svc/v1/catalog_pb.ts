@@ -2220,7 +2220,8 @@ export const CatalogService: GenService<{
    * - not_found CHANGES_NOT_FOUND: no changes wait, or none for a tool of `toolNames`.
    * - failed_precondition CHANGES_OUTDATED: other changes wait than those with `digest`.
    * - failed_precondition CHANGES_FLAGGED: only changes of suspicious tools wait. Name the tools in `toolNames`.
-   * - failed_precondition CHANGES_LEFT_OFF: altered parts are not listed (`altered_left_off`), and `tool_names` is empty.
+   * - failed_precondition CHANGES_LEFT_OFF: altered parts are not listed (`altered_left_off`), and `tool_names` is empty or
+   *   names a tool with such a part.
    * - invalid_argument OVERRIDE_UNKNOWN: an override matches no tool.
    * - invalid_argument SOURCE_INVALID: an override is malformed.
    * - invalid_argument DEFINITION_INVALID: the accepted changes together with the rest break a rule of PublishToolkit.

@@ -1169,8 +1169,8 @@ export const ConnectionsService: GenService<{
    * - invalid_argument CREDENTIAL_MISSING: `clientId` is empty, without `dryRun`.
    * - invalid_argument CREDENTIAL_INVALID: `clientId` is longer than 2,000 characters, `clientSecret` is longer than
    *   8,192, or one of them has control characters.
-   * - failed_precondition ISSUER_UNUSABLE: `issuer` is not the address of an OAuth issuer that svc can use. The message
-   *   has the reason.
+   * - failed_precondition ISSUER_UNUSABLE: `issuer` is not the address of an OAuth issuer that svc can use, or the
+   *   definition of the toolkit has another token endpoint than the issuer's metadata. The message has the reason.
    * - resource_exhausted QUOTA_PRIVATE_TOOLKITS: the project has as many clients as it may have private toolkits.
    *
    * @generated from rpc svc.v1.ConnectionsService.PutToolkitClient

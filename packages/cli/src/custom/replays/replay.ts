@@ -40,7 +40,7 @@ const rangeOptions = [
   ["--toolkit <slug>", "only events of this toolkit", { fills: "toolkitSlug" }],
   ["--trigger <slug>", "only events of this trigger, such as calendar.events_changed", { fills: "triggerSlug" }],
   ["--subscription <id>", "only deliveries to this subscription, sub_…", { fills: "subscriptionId" }],
-  ["--only-undelivered", "leave out deliveries that were delivered or are still pending"],
+  ["--only-undelivered", "only events whose delivery failed, and events that were never sent, also old ones"],
   ["--dry-run", "count the deliveries without queueing any"],
 ] as const;
 

@@ -128,6 +128,47 @@ test("a program that calls a real app and a played one is refused, unless it is 
   }
 });
 
+/** Submits a program and returns the id of its job, after the job has succeeded. */
+async function done(steps: readonly object[], on = server): Promise<string> {
+  const input = { inputSchema: { type: "object", additionalProperties: false, properties: {} }, input: {} };
+  const programJson = JSON.stringify({ version: 1, title: "Read", ...input, steps });
+  const { json } = await on.call("svc.v1.JobsService/SubmitJob", { programJson });
+  const id = json.job?.id;
+  const find = async () => (await on.call("svc.v1.JobsService/GetJob", { id })).json.job?.status;
+  await expect.poll(find, { timeout: 10_000 }).toBe("JOB_STATUS_SUCCEEDED");
+  return id;
+}
+
+async function promote(jobId: string, slug: string): Promise<void> {
+  const promoted = await server.call("svc.v1.JobsService/PromoteJob", { jobId, slug, description: "Reads a list" });
+  expect(promoted.code, JSON.stringify(promoted.json)).toBe("ok");
+}
+
+test("a rerun with the tools of today is refused if a skill of the program now calls a real app", async () => {
+  await publish({}, "cellar");
+  await connect(server, "cellar");
+  await promote(await done([{ ...books, call: "cellar.list_books" }]), "stock");
+  const id = await done([deals, { id: "stock", run: "skills.stock" }]);
+  await publish({ live: true }, "cellar");
+  await connect(server, "cellar", { apiKey: "key-4" });
+  const rerun = (repin: boolean) => server.call("svc.v1.JobsService/RerunJob", { id, repin });
+  const message = "the program calls real apps (cellar) and apps that the sandbox plays (sales_crm)";
+  expect(await rerun(true)).toMatchObject({ ...mixed, json: { message } });
+});
+
+test("a rerun with the stored tools is refused if these and the stored tools of a skill are on two sides", async () => {
+  const variables = { SVC_SANDBOX: "force", SVC_DATABASE_URL: server.database.url };
+  const forced = await startTestServer({ variables });
+  try {
+    await connect(forced, "shelf", { apiKey: "key-5" });
+    await promote(await done([deals], forced), "pipeline");
+    const id = await done([books, { id: "pipeline", run: "skills.pipeline" }], forced);
+    expect(await server.call("svc.v1.JobsService/RerunJob", { id })).toMatchObject(mixed);
+  } finally {
+    await forced.stop();
+  }
+});
+
 test("a schedule that polls a played app for a program of a real one is refused", async () => {
   const program = { version: 1, title: "Read", steps: [books] };
   const define = (call: string, how: object = {}) =>

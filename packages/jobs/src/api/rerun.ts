@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { askFaults } from "@svc/asks";
-import { createTenantValidators, fitInput } from "@svc/catalog";
+import { createTenantValidators, fitInput, type ToolkitSides } from "@svc/catalog";
 import {
   type ConfirmRule,
   Fault,
@@ -29,7 +29,7 @@ import type { JobsContext } from "./context.ts";
 import { type Drift, driftOf } from "./drift.ts";
 import { faultOfParams } from "./read.ts";
 import { skillPrograms } from "./submit.ts";
-import { faultOfMixed, isSandboxJob, sidesOfPins } from "./toolkit-sides.ts";
+import { faultOfMixed, isSandboxJob, sidesOfProgram, sidesOfStored } from "./toolkit-sides.ts";
 
 /** A request to run a job again: the job, the changes, and the caller. */
 export type Rerun = {
@@ -120,8 +120,7 @@ async function submissionOf(
   if (invalid !== undefined) throw jobFaults.OVERRIDES_INVALID(invalid);
   const input = inputOf(context, job, { program, rerun });
   const pinned = await pinnedFor(context, job, { programJson, repins: rerun.repins });
-  const { estimate, demandsApproval } = pinned;
-  const sides = sidesOfPins(pinned.pins, context.sandboxMode);
+  const { estimate, demandsApproval, sides } = pinned;
   const mixed = job.mode === "live" ? faultOfMixed(sides) : undefined;
   if (mixed !== undefined) throw mixed;
   const plan = { program, estimate, demandsApproval };
@@ -154,7 +153,11 @@ async function submissionOf(
   };
 }
 
-type Pinned = Pick<JobSubmission, "estimate" | "pins" | "skills"> & { readonly demandsApproval: boolean };
+type Pinned = Pick<JobSubmission, "estimate" | "pins" | "skills"> & {
+  readonly demandsApproval: boolean;
+  /** Toolkits (apps) that the program and its skills call, by the side that answers their calls. */
+  readonly sides: ToolkitSides;
+};
 
 /**
  * Returns the pinned tool definitions for the new job, and the estimate (maximum use) computed from them. Throws PROGRAM_FAULTY if
@@ -174,12 +177,15 @@ async function pinnedFor(
   const demandsApproval = job.planApprovalId !== "" || (!("faults" in checked) && checked.demandsApproval);
   if (repins && !("faults" in checked)) {
     const pins = pinsText(checked);
-    return { estimate: checked.estimate, pins, skills: skillPrograms(checked), demandsApproval };
+    const sides = sidesOfProgram(checked, context.sandboxMode);
+    return { estimate: checked.estimate, pins, skills: skillPrograms(checked), demandsApproval, sides };
   }
   const record = await loadJobProgram(context.db, projectId, programDigest);
   if (record === undefined) throw new Error(`the program of ${job.id} is missing in the database`);
+  const { pins } = record;
+  const sides = await sidesOfStored(context.db, { projectId, pins }, context.sandboxMode);
   // The programs of the skills need not be stored, because they were stored with the old job.
-  return { estimate, pins: record.pins, skills: [], demandsApproval };
+  return { estimate, pins, skills: [], demandsApproval, sides };
 }
 
 /** Returns the input of the new job, or undefined to use the program's own input. */

@@ -1,5 +1,7 @@
 import { type SandboxMode, sidesOf, type ToolkitPin, type ToolkitSides } from "@svc/catalog";
-import type { Fault } from "@svc/core";
+import type { Fault, ProjectId } from "@svc/core";
+import type { Executor } from "@svc/db/connect";
+import { loadJobPins } from "@svc/db/jobs/load";
 import { type AcceptedProgram, readPins } from "@svc/program";
 import { jobFaults } from "../errors.ts";
 
@@ -16,10 +18,26 @@ function* toolkitsOf({ pins, skills }: CalledToolkits): Generator<ToolkitPin> {
   for (const { accepted } of skills.values()) yield* toolkitsOf(accepted);
 }
 
-/** Does the same as `sidesOfProgram` for the pinned tool definitions of a stored program, given as JSON text. Skips those of its skills. */
-export function sidesOfPins(pinsJson: string, mode: SandboxMode): ToolkitSides {
-  const { pins } = readPins(pinsJson);
-  const toolkits = Object.values(pins).map(({ definition }) => definition);
+/**
+ * Does the same as `sidesOfProgram` for a stored program, given by its pinned tool definitions as JSON text. Reads the definitions of its
+ * skills from the database. Skips a skill that is not stored.
+ */
+export async function sidesOfStored(
+  db: Executor,
+  { projectId, pins }: { readonly projectId: ProjectId; readonly pins: string },
+  mode: SandboxMode,
+): Promise<ToolkitSides> {
+  const toolkits: ToolkitPin[] = [];
+  const seen = new Set<string>();
+  for (let texts = [pins]; texts.length > 0; ) {
+    const read = texts.map(readPins);
+    toolkits.push(...read.flatMap(({ pins }) => Object.values(pins).map(({ definition }) => definition)));
+    const digests = read.flatMap(({ skills }) => Object.values(skills).map(({ digest }) => digest));
+    const unread = [...new Set(digests)].filter((digest) => !seen.has(digest));
+    for (const digest of unread) seen.add(digest);
+    const names = unread.map((digest) => ({ projectId, digest: Buffer.from(digest, "hex") }));
+    texts = (await loadJobPins(db, names)).map((one) => one.pins);
+  }
   return sidesOf(toolkits, mode);
 }
 

@@ -29,7 +29,13 @@ import { checkApproval, confirmerOf } from "../api/confirmer.ts";
 import type { JobsContext } from "../api/context.ts";
 import type { Drift } from "../api/drift.ts";
 import { skillPrograms } from "../api/submit.ts";
-import { type CalledToolkits, faultOfMixed, isSandboxJob, sidesOfPins, sidesOfProgram } from "../api/toolkit-sides.ts";
+import {
+  type CalledToolkits,
+  faultOfMixed,
+  isSandboxJob,
+  sidesOfProgram,
+  sidesOfStored,
+} from "../api/toolkit-sides.ts";
 import { newJob, newTwin, type PinsReader, type SkillProgram, type StandingOrigin } from "../drive/start/new-jobs.ts";
 import { sealProgram } from "../drive/store/stored-program.ts";
 import { createDriftReader } from "./drift.ts";
@@ -184,14 +190,14 @@ export function createJobStarter(context: StarterContext): JobStarter {
     async make(tx, start) {
       const readPins = () => pinsOf(tx, start);
       const confirmBy = await confirmerOf(tx, { ...start, keyIds: keysOfChain(start.principalChain) }, start.estimate);
-      const isSandbox = await isSandboxStart(context, readPins);
+      const isSandbox = await isSandboxStart(context, tx, start.projectId, readPins);
       const own = { ...start, ...unnamed, isSandbox };
       const facts = { ...own, mode: "live", simulateFirst: false, needsApproval: false } as const;
       return newJob({ db: tx, sealer, asks }, { ...facts, confirmBy }, readPins);
     },
     async rehearse(tx, rehearsal) {
       const readPins = () => pinsOf(tx, rehearsal);
-      const isSandbox = await isSandboxStart(context, readPins);
+      const isSandbox = await isSandboxStart(context, tx, rehearsal.projectId, readPins);
       const facts = { ...rehearsal, ...unnamed, isSandbox, mode: "rehearse", needsApproval: true } as const;
       const main = await newJob({ db: tx, sealer, asks }, facts, readPins);
       return rehearsal.simulateFirst ? [main, newTwin({ sealer }, facts, facts)] : [main];
@@ -205,9 +211,14 @@ export function createJobStarter(context: StarterContext): JobStarter {
  * True if the sandbox answers the calls of a job that a schedule starts. Reads the stored tool definitions only if some toolkits (apps) are
  * played and others are not.
  */
-async function isSandboxStart({ sandboxMode }: StarterContext, readPins: PinsReader): Promise<boolean> {
+async function isSandboxStart(
+  { sandboxMode }: StarterContext,
+  tx: Executor,
+  projectId: ProjectId,
+  readPins: PinsReader,
+): Promise<boolean> {
   if (sandboxMode !== "on") return sandboxMode === "force";
-  return isSandboxJob(sidesOfPins(await readPins(), sandboxMode), sandboxMode);
+  return isSandboxJob(await sidesOfStored(tx, { projectId, pins: await readPins() }, sandboxMode), sandboxMode);
 }
 
 /** Returns the tool definitions that were stored with the program which is about to be started. */

@@ -351,6 +351,9 @@ test("a server that wants a key gets it in its header, and lists its tools to th
   expect(app.calls[0]?.headers["x-api-key"]).toBe("key-of-ann");
   app.key = ["x-api-key", "another"];
   expect(await callTool(svc, "keyed.add_note", { "the note": "n" })).toMatchObject({ outcome: "account_unusable" });
+  // The server would list other tools to everybody. They are not compared with those of an account.
+  Object.assign(app, { key: undefined, tools: [] });
+  expect(await importMcp(mcp, { slug: "keyed", replace: true })).toMatchObject({ reason: "SOURCE_UNREACHABLE" });
   await app.close();
 });
 

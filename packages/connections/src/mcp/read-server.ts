@@ -24,7 +24,7 @@ export type McpReadingOptions = DiscoveryOptions & {
   readonly sandboxMode: SandboxMode;
 };
 
-/** Maximum time in milliseconds to open a session with an MCP server and to read its whole list of tools. */
+/** Maximum time in milliseconds to find a credential for an MCP server, to open a session and to read its whole list of tools. */
 const timeoutMs = 30_000;
 
 /**
@@ -40,8 +40,11 @@ async function readServer(options: McpReadingOptions, query: McpServerQuery): Pr
   const toolkit = await knownToolkit(options, query);
   const oauth = toolkit && schemeDocumentOf(toolkit);
   const plain = { method: "POST", url, headers: { "user-agent": "svc/0.1" }, body: undefined };
-  const request = (toolkit && (await authorized(options, { projectId, toolkit }, plain))) ?? plain;
-  const operation = { request, endMs: performance.now() + timeoutMs };
+  const endMs = performance.now() + timeoutMs;
+  const request = toolkit === undefined ? plain : await authorized(options, { projectId, toolkit, endMs }, plain);
+  // Without a credential, the server may list other tools, and those of the toolkit would count as gone.
+  if (request === undefined && !query.takesOauth) return unusableAccounts;
+  const operation = { request: request ?? plain, endMs };
   const session = await openSession(options.network, { projectId, toolkit: { ownerProjectId: projectId } }, operation);
   if ("kind" in session) return withOauth(options, query, { failed: session, known: oauth });
   const pages: string[] = [];
@@ -94,27 +97,40 @@ function schemeDocumentOf(toolkit: Toolkit): OauthDocument | undefined {
   };
 }
 
-/** Returns the request with the credential of a connected account; undefined if the project has no account that may be used. */
+const unusableAccounts: McpServerReading = {
+  kind: "failed",
+  message: "none of the accounts that are connected to the toolkit could be used; connect one again",
+};
+
+/** A private toolkit of a project. `endMs`: end of the search for an account, in milliseconds of `performance.now()`. */
+type AuthorizedToolkit = { readonly toolkit: Toolkit; readonly projectId: ProjectId; readonly endMs: number };
+
+/**
+ * Returns the request with the credential of a connected account, or without one if the project has connected none. Undefined if none of
+ * the connected accounts works.
+ */
 async function authorized(
   { accounts, db, clock, sandboxMode }: McpReadingOptions,
-  { toolkit, projectId }: { readonly toolkit: Toolkit; readonly projectId: ProjectId },
+  { toolkit, projectId, endMs }: AuthorizedToolkit,
   request: AppRequest,
 ): Promise<AppRequest | undefined> {
-  if (isPlayed(toolkit, sandboxMode)) return undefined;
-  const filter = { toolkitSlug: toolkit.slug, entityId: "", state: "active" } as const;
-  const rows = await connectedAccountsForProject(db, projectId).list(
-    filter,
-    { limit: 100, after: undefined },
-    clock.now(),
-  );
-  for (const { id, entityId, isPrivate } of rows.reverse()) {
-    if (!isPrivate) continue;
+  if (isPlayed(toolkit, sandboxMode)) return request;
+  const listed = async (state: "active" | "expired", limit: number) => {
+    const filter = { toolkitSlug: toolkit.slug, entityId: "", state } as const;
+    const page = { limit, after: undefined };
+    const rows = await connectedAccountsForProject(db, projectId).list(filter, page, clock.now());
+    return rows.filter(({ isPrivate }) => isPrivate);
+  };
+  const rows = await listed("active", 100);
+  for (const { id, entityId } of rows.reverse()) {
+    if (performance.now() >= endMs) return undefined;
     const account = await accounts.resolve({ projectId, toolkit, entityId, accountId: id });
     if ("kind" in account) continue;
     const placed = await accounts.authorize({ projectId, toolkit, entityId, accountId: id }, account, request);
     if (!("kind" in placed)) return placed;
   }
-  return undefined;
+  const needsCredential = !toolkit.auth.some(({ type }) => type === "none");
+  return needsCredential && (rows.length > 0 || (await listed("expired", 100)).length > 0) ? undefined : request;
 }
 
 function failureOf(result: Exclude<McpResult, { kind: "message" }>): McpServerReading {

@@ -48,6 +48,18 @@ test.each([
   });
 });
 
+test("parts after the first 100 are counted as left out, also those without data", () => {
+  const links = Array.from({ length: 101 }, () => ({ type: "resource_link", uri: "https://example.com/a" }));
+  expect(imagesOf([{ type: "text", text: "see" }, ...links.slice(1)])).toEqual({
+    images: undefined,
+    warnings: undefined,
+  });
+  expect(imagesOf([...links, image(9)])).toEqual({
+    images: undefined,
+    warnings: ["left_out: the data of 2 parts is not in the result: unknown, image/png (9 bytes)"],
+  });
+});
+
 test("base64 of 8 MiB of padding is measured at once", () => {
   const { images } = imagesOf([
     { type: "image", mimeType: "image/png", data: `${"=".repeat(8_000_000)}x` },

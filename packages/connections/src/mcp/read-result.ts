@@ -77,11 +77,15 @@ function mediaOf(content: readonly Part[]): { images?: readonly ResultImage[]; w
   const images: ResultImage[] = [];
   const leftOut: string[] = [];
   let left = imageBytesMax;
-  for (const part of content.filter(({ type }) => type !== "text").slice(0, partsMax)) {
+  const parts = content.filter(({ type }) => type !== "text");
+  for (const [index, part] of parts.entries()) {
     const bytes = bytesOf(part);
-    const image = bytes === undefined || bytes > left ? undefined : imageOf(part, bytes);
+    // A part after the last listed one is left out whole, even if it has no data.
+    const isListed = index < partsMax;
+    const image = !isListed || bytes === undefined || bytes > left ? undefined : imageOf(part, bytes);
     if (image !== undefined) images.push(image);
     else if (bytes !== undefined && bytes > 0) leftOut.push(`${shownType(part)} (${bytes} bytes)`);
+    else if (!isListed) leftOut.push(shownType(part));
     left -= image?.bytes ?? 0;
   }
   const count = `${leftOut.length} ${leftOut.length === 1 ? "part" : "parts"}`;

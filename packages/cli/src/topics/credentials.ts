@@ -2,9 +2,8 @@ import { ConnectionsService } from "@svc/gen/connections";
 import { ownProjectId } from "../command/client.ts";
 import type { Run } from "../command/declared.ts";
 import { readSecretOption } from "../command/input.ts";
-import { collectPair } from "../command/options.ts";
 import { call, topic } from "../command/topic.ts";
-import { fillVariables } from "../custom/connect/inputs.ts";
+import { fillVariables, variableOption } from "../custom/connect/inputs.ts";
 
 type SetValues = { readonly toolkit: string; readonly var: Readonly<Record<string, string>> };
 
@@ -16,11 +15,7 @@ const addCredentialSet = call(ConnectionsService.method.setProjectCredential, {
     ["--client-id <id>", "client id that the app issued to the project", { required: true }],
     ["--secret-stdin", "read the client secret from standard input"],
     ["--secret-env <name>", "read it from this environment variable"],
-    [
-      "--var <name=value>",
-      "a variable of the toolkit, such as a host name; can be repeated",
-      { default: {}, defaultText: "asked at a terminal", parse: collectPair },
-    ],
+    variableOption,
   ],
   request: async ({ project, context, values }: Run<SetValues>) => {
     const client = await project();

@@ -5,9 +5,9 @@ import { openProjectClient, originOf, ownProjectId, type ProjectOptions } from "
 import type { CommandContext } from "../../command/context.ts";
 import { command, type Run } from "../../command/declared.ts";
 import { CommandError, failureText } from "../../command/error.ts";
-import { collectPair, type JsonOption } from "../../command/options.ts";
+import type { JsonOption } from "../../command/options.ts";
 import { messageText } from "../../text/message.ts";
-import { type ConnectInputs, chooseScheme, fillVariables, readCredential } from "./inputs.ts";
+import { accountOptions, type ConnectInputs, chooseScheme, fillVariables, readCredential } from "./inputs.ts";
 
 type ConnectOptions = ProjectOptions &
   JsonOption &
@@ -25,16 +25,7 @@ export const addConnectCommand = command(
     takes: { "<toolkit>": "slug of the toolkit, such as calendar" },
     options: [
       ["--entity <id>", "owner of the account: your own id of a user, up to 200 characters", { required: true }],
-      ["--scheme <scheme>", "oauth2, api_key, basic or none (default: the only one that the toolkit declares)"],
-      [
-        "--var <name=value>",
-        "a variable of the toolkit, such as a host name; can be repeated",
-        { default: {}, defaultText: "asked at a terminal", parse: collectPair },
-      ],
-      ["--username <name>", "user name, for the scheme basic"],
-      ["--key-stdin", "read the key, or the password of basic, from standard input"],
-      ["--key-env <name>", "read it from this environment variable"],
-      ["--no-open", "print the consent page for oauth2 instead of opening a browser"],
+      ...accountOptions,
       ["--redirect-url <url>", "page that the browser is sent to after consent (default: a plain page)"],
     ],
     json: "the account as JSON",

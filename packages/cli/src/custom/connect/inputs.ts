@@ -2,6 +2,24 @@ import type { AccountVariableSpec, ToolkitConnectSpec } from "@svc/sdk";
 import type { CommandContext } from "../../command/context.ts";
 import { CommandError } from "../../command/error.ts";
 import { readSecret } from "../../command/input.ts";
+import { collectPair } from "../../command/options.ts";
+
+/** The option `--var`, which gives a value of a variable of the toolkit. */
+export const variableOption = [
+  "--var <name=value>",
+  "a variable of the toolkit, such as a host name; can be repeated",
+  { default: {}, defaultText: "asked at a terminal", parse: collectPair },
+] as const;
+
+/** The options of the commands that connect an account: how it signs in, its variables, and where its key is read. */
+export const accountOptions = [
+  ["--scheme <scheme>", "oauth2, api_key, basic or none (default: the only one that the toolkit declares)"],
+  variableOption,
+  ["--username <name>", "user name, for the scheme basic"],
+  ["--key-stdin", "read the key, or the password of basic, from standard input"],
+  ["--key-env <name>", "read it from this environment variable"],
+  ["--no-open", "print the consent page for oauth2 instead of opening a browser"],
+] as const;
 
 /** The options of `svc connect` that describe the new account. */
 export type ConnectInputs = {

@@ -15,7 +15,7 @@ import { CommandError } from "../../command/error.ts";
 import { readText } from "../../command/input.ts";
 import { collectPair } from "../../command/options.ts";
 import { openAccount } from "../connect/connect.ts";
-import { type ConnectInputs, chooseScheme } from "../connect/inputs.ts";
+import { accountOptions, type ConnectInputs, chooseScheme } from "../connect/inputs.ts";
 import { checkAccount, type Finding, findingLines, refusedFinding } from "./check-account.ts";
 
 type BindValues = ConnectInputs & {
@@ -53,16 +53,7 @@ export const addToolkitBind = command(
       ],
       ["--from <file>", "read the binding from a JSON or YAML file; options come before it; - for standard input"],
       ["--entity <id>", "owner of the account that is connected", { default: "ops" }],
-      ["--scheme <scheme>", "oauth2, api_key, basic or none (default: the only one that the toolkit declares)"],
-      [
-        "--var <name=value>",
-        "a variable of the toolkit, such as a host name; can be repeated",
-        { default: {}, defaultText: "asked at a terminal", parse: collectPair },
-      ],
-      ["--username <name>", "user name, for the scheme basic"],
-      ["--key-stdin", "read the key, or the password of basic, from standard input"],
-      ["--key-env <name>", "read it from this environment variable"],
-      ["--no-open", "print the consent page for oauth2 instead of opening a browser"],
+      ...accountOptions,
       ["--no-connect", "store the binding only"],
       ["--check", "only check the connected account again"],
       ["--replace", "replace another private toolkit that has the slug"],

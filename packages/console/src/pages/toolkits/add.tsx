@@ -1,7 +1,7 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { CatalogService } from "@svc/gen/catalog";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { useState } from "react";
+import { type ComponentProps, useState } from "react";
 import { placeFailure } from "../../calls/fault.ts";
 import { useApproverWhy } from "../../calls/identity.ts";
 import { Button, buttonClass } from "../../ui/buttons/button.tsx";
@@ -163,6 +163,10 @@ function SourceForm({
     setProblem(isTooLarge ? `${path} has more than 16 MiB. Choose a smaller document.` : undefined);
     if (!isTooLarge) onLook({ file: { name: path, text: await file.text() }, url: "" });
   };
+  const fieldOf = (name: "slug" | "header" | "server" | "auth") => ({
+    value: input[name],
+    onChange: (text: string) => onChange({ [name]: text }),
+  });
   return (
     <FileDrop accept=".json,.yaml,.yml" takesFolders={false} isBelow onFiles={(files) => void take(files)}>
       <FormFrame onSubmit={() => onLook()}>
@@ -192,14 +196,11 @@ function SourceForm({
         )}
         <Disclosure summary="Options" initiallyOpen={hasFailed}>
           <Stack>
-            <TextField
+            <OptionField
               label="Slug"
-              value={input.slug}
-              onChange={(slug) => onChange({ slug })}
+              {...fieldOf("slug")}
               fault={at.slug}
               hint="Begins the name of each tool, such as billing.list_invoices. If empty, svc makes it from the title."
-              autoComplete="off"
-              mono
             />
             {isTaken && (
               <CheckField
@@ -208,23 +209,17 @@ function SourceForm({
                 onChange={(replace) => onChange({ replace })}
               />
             )}
-            <TextField
+            <OptionField
               label="Key header of an MCP server"
-              value={input.header}
-              onChange={(header) => onChange({ header })}
+              {...fieldOf("header")}
               fault={at["mcp.header"]}
               hint="Header that carries the key of an account, such as X-Api-Key. With Authorization, the key is sent as a bearer token."
-              autoComplete="off"
-              mono
             />
-            <TextField
+            <OptionField
               label="Address for calls"
-              value={input.server}
-              onChange={(server) => onChange({ server })}
+              {...fieldOf("server")}
               fault={at["openapi.server"]}
               hint="Only for a document: an https address, or the number of one of its servers. If empty, its first https server."
-              autoComplete="off"
-              mono
             />
             {input.file === undefined && (
               <CheckField
@@ -234,14 +229,11 @@ function SourceForm({
                 hint="What has changed waits until an approver accepts it. An MCP server is read again without this."
               />
             )}
-            <TextField
+            <OptionField
               label="Authentication"
-              value={input.auth}
-              onChange={(auth) => onChange({ auth })}
+              {...fieldOf("auth")}
               fault={at["openapi.auth"]}
               hint="Only for a document: bearer, basic, none, header:NAME or query:NAME. If empty, as the document says."
-              autoComplete="off"
-              mono
             />
           </Stack>
         </Disclosure>
@@ -265,4 +257,9 @@ function SourceForm({
       )}
     </FileDrop>
   );
+}
+
+/** Draws a text field of the options. All of them take code, such as a slug or an address. */
+function OptionField(props: Pick<ComponentProps<typeof TextField>, "label" | "value" | "onChange" | "fault" | "hint">) {
+  return <TextField {...props} autoComplete="off" mono />;
 }

@@ -1,6 +1,4 @@
 import { type AddedTool, CatalogService, type ImportReport, type Toolkit } from "@svc/gen/catalog";
-import { useQueryClient } from "@tanstack/react-query";
-import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { useWrite } from "../../calls/write.ts";
 import { Button } from "../../ui/buttons/button.tsx";
@@ -9,8 +7,6 @@ import { AreaField, inputClass, TextField } from "../../ui/fields/field.tsx";
 import { Disclosure } from "../../ui/layout/disclosure.tsx";
 import { Section } from "../../ui/layout/section.tsx";
 import { Line, Stack } from "../../ui/layout/stack.tsx";
-import { announce } from "../../ui/notice/announce.tsx";
-import { FaultNotice } from "../../ui/notice/fault.tsx";
 import { Notice } from "../../ui/notice/notice.tsx";
 import { VirtualList } from "../../ui/rows/virtual-list.tsx";
 import { Facts } from "../../ui/values/facts.tsx";
@@ -23,6 +19,7 @@ import { labelOf } from "../../words/word.ts";
 import { useToolkits } from "../tools/catalog.ts";
 import styles from "./import-preview.module.css";
 import { importRequest, overridesOf, type ToolChoices } from "./import-request.ts";
+import { PublishButton, useOpenPublished } from "./publish-button.tsx";
 import { QuotedText } from "./quoted-text.tsx";
 import type { FoundSource } from "./use-look.ts";
 
@@ -145,32 +142,14 @@ function PublishImport({
   request: ReturnType<typeof importRequest>;
   why: string | undefined;
 }) {
-  const navigate = useNavigate();
-  const queries = useQueryClient();
+  const open = useOpenPublished(projectId);
   const publish = useWrite(CatalogService.method.importToolkit, {
     onSuccess: async ({ toolkit }) => {
       const slug = toolkit?.slug ?? "";
-      await queries.invalidateQueries();
-      announce(`${slug} is published.`);
-      await navigate({ to: "/p/$projectId/toolkits/$toolkitSlug", params: { projectId, toolkitSlug: slug } });
+      await open(slug, slug);
     },
   });
-  return (
-    <>
-      <Line>
-        <Button
-          kind="primary"
-          icon="send"
-          why={why}
-          busy={publish.isSending ? "Publishing" : undefined}
-          onPress={() => publish.send(request)}
-        >
-          Publish
-        </Button>
-      </Line>
-      <FaultNotice error={publish.error} />
-    </>
-  );
+  return <PublishButton publish={publish} why={why} onPress={() => publish.send(request)} />;
 }
 
 type ClassesProps = {

@@ -1,23 +1,21 @@
 import { CatalogService } from "@svc/gen/catalog";
-import { useQueryClient } from "@tanstack/react-query";
-import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { getRouteApi, Link } from "@tanstack/react-router";
 import { lazy, Suspense, useMemo, useRef, useState } from "react";
 import { useApproverWhy } from "../../calls/identity.ts";
 import { useWrite } from "../../calls/write.ts";
 import { useSettled } from "../../clock.ts";
-import { Button } from "../../ui/buttons/button.tsx";
 import type { JsonWriteHandle } from "../../ui/code/json-write.tsx";
 import type { NamedFile } from "../../ui/fields/dropped-files.ts";
 import { FileDrop } from "../../ui/fields/file-drop.tsx";
 import { Columns, Page } from "../../ui/layout/page.tsx";
 import { Section } from "../../ui/layout/section.tsx";
-import { Line, Stack } from "../../ui/layout/stack.tsx";
-import { announce } from "../../ui/notice/announce.tsx";
+import { Stack } from "../../ui/layout/stack.tsx";
 import { Skeleton } from "../../ui/notice/empty.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
 import { Notice } from "../../ui/notice/notice.tsx";
 import { placeDefinitionFaults, readDefinition, type UploadedDefinition } from "./definition-files.ts";
 import { DefinitionVerdictView, useDefinitionCheck } from "./definition-verdict.tsx";
+import { PublishButton, useOpenPublished } from "./publish-button.tsx";
 
 /** The text with which the editor of a new toolkit (definition of an app) starts: one app with one tool that reads. */
 const exampleDefinition: string = `{
@@ -118,7 +116,7 @@ function DefinitionEditor({ projectId, why }: { projectId: string; why: string |
         </FileDrop>
       </Section>
       <Stack>
-        <PublishButton
+        <PublishDefinition
           text={text}
           projectId={projectId}
           why={
@@ -142,34 +140,16 @@ function DefinitionEditor({ projectId, why }: { projectId: string; why: string |
 }
 
 /** Draws a button that publishes a toolkit's definition (one app's tools) for the project and then opens the toolkit's page. */
-function PublishButton({ text, projectId, why }: { text: string; projectId: string; why: string | undefined }) {
-  const navigate = useNavigate();
-  const queries = useQueryClient();
+function PublishDefinition({ text, projectId, why }: { text: string; projectId: string; why: string | undefined }) {
+  const open = useOpenPublished(projectId);
   const publish = useWrite(CatalogService.method.publishToolkit, {
     onSuccess: async ({ toolkit }) => {
       if (toolkit === undefined) return;
       const { slug, version } = toolkit;
-      await queries.invalidateQueries();
-      announce(`${slug} ${version} is published.`);
-      await navigate({ to: "/p/$projectId/toolkits/$toolkitSlug", params: { projectId, toolkitSlug: slug } });
+      await open(slug, `${slug} ${version}`);
     },
   });
-  return (
-    <>
-      <Line>
-        <Button
-          kind="primary"
-          icon="send"
-          why={why}
-          busy={publish.isSending ? "Publishing" : undefined}
-          onPress={() => publish.send({ definitionJson: text })}
-        >
-          Publish
-        </Button>
-      </Line>
-      <FaultNotice error={publish.error} />
-    </>
-  );
+  return <PublishButton publish={publish} why={why} onPress={() => publish.send({ definitionJson: text })} />;
 }
 
 const route = getRouteApi("/p/$projectId/tools/publish");

@@ -184,3 +184,28 @@ test("a schedule that polls a played app for a program of a real one is refused"
   const answer = await define("shelf.list_books", how);
   expect(answer.code, JSON.stringify(answer.json)).toBe("ok");
 });
+
+test("a schedule whose polled app was live and is now played starts no job of a real app", async () => {
+  await publish({ live: true }, "attic");
+  await connect(server, "attic", { apiKey: "key-6" });
+  const standing = (method: string, body: object) => server.call(`svc.v1.StandingService/${method}`, body);
+  const how = { rows: "items[]", id: "id", cursor: { kind: "seen" } };
+  const { json } = await standing("CreateStandingProgram", {
+    slug: "attic",
+    definitionJson: JSON.stringify({
+      ...{ version: 1, title: "Follow", program: { version: 1, title: "Read", steps: [books] } },
+      source: { poll: { call: "attic.list_books", entity: "ann", every: "5m", ...how } },
+    }),
+  });
+  const id = json.standingProgram?.id;
+  const poll = async () => (await standing("GetStandingProgram", { id })).json.standingProgram?.pollState;
+  await expect.poll(poll, { timeout: 10_000 }).toMatchObject({ outcome: "ok" });
+  await standing("PauseStandingProgram", { id });
+  await publish({}, "attic");
+  await connect(server, "attic");
+  await standing("ResumeStandingProgram", { id });
+  await expect.poll(poll, { timeout: 10_000 }).toMatchObject({
+    ...{ outcome: "failed", code: "PROGRAM_MIXES_SANDBOX" },
+    detail: "the program calls real apps (shelf) and apps that the sandbox plays (attic)",
+  });
+});

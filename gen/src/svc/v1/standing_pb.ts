@@ -378,6 +378,7 @@ export type PollState = Message<"svc.v1.PollState"> & {
    * - `POLL_ROWS_INVALID`, `POLL_ID_MISSING`, `POLL_BOUND_INVALID`: the rows do not have the values that their tool
    *   declares.
    * - `POLL_INVALID`: the tool has changed.
+   * - `PROGRAM_MIXES_SANDBOX`: the sandbox now plays the app of the list but not those of the program, or the reverse.
    *
    * @generated from field: string code = 3;
    */

@@ -1,4 +1,4 @@
-import { sidesOf } from "@svc/catalog";
+import { sidesOf, type ToolkitSides } from "@svc/catalog";
 import {
   type Binding,
   Fault,
@@ -129,6 +129,11 @@ export type JobStarter = {
    * empty if there are none.
    */
   checkRead(asked: ReadCheck): Promise<readonly ReadFault[]>;
+  /**
+   * Returns PROGRAM_MIXES_SANDBOX if a tool, with its present definition, and the stored program `digest` call real apps and apps that the
+   * sandbox plays. Returns undefined if they do not.
+   */
+  findMixedRead(projectId: ProjectId, digest: Buffer, toolSlug: string): Promise<Fault | undefined>;
   /** Stores a program, so that it can be started later. Returns the digest that identifies the stored program. */
   keep(tx: Executor, projectId: ProjectId, program: StartableProgram): Promise<Buffer>;
   /**
@@ -172,6 +177,13 @@ export function createJobStarter(context: StarterContext): JobStarter {
   return {
     check: (asked) => check(context, asked),
     checkRead: (asked) => checkRead(context, asked),
+    async findMixedRead(projectId, digest, toolSlug) {
+      const { db, sandboxMode } = context;
+      if (sandboxMode !== "on") return undefined;
+      const pins = await pinsOf(db, { projectId, digest });
+      const sides = await sidesOfStored(db, { projectId, pins }, sandboxMode);
+      return faultOfMixed(await withSidesOf(context, projectId, sides, [toolSlug]));
+    },
     async keep(tx, projectId, { skills, ...own }) {
       const records = [own, ...skills].map(({ programJson, programHash, pins }) => {
         const digest = programDigest(programJson, pins);
@@ -251,15 +263,24 @@ async function check(
 
 /** Returns PROGRAM_MIXES_SANDBOX if a schedule and its program call real apps and apps that the sandbox plays; otherwise undefined. */
 async function faultOfMixedStart(
-  { views, sandboxMode }: StarterContext,
+  context: StarterContext,
   projectId: ProjectId,
   { calls, ...called }: CalledToolkits & { readonly calls: readonly string[] },
 ): Promise<Fault | undefined> {
-  const { played, live } = sidesOfProgram(called, sandboxMode);
+  return faultOfMixed(await withSidesOf(context, projectId, sidesOfProgram(called, context.sandboxMode), calls));
+}
+
+/** Returns the sides with the toolkits of further tools added. `calls`: slugs of these tools, whose present definitions count. */
+async function withSidesOf(
+  { views, sandboxMode }: StarterContext,
+  projectId: ProjectId,
+  { played, live }: ToolkitSides,
+  calls: readonly string[],
+): Promise<ToolkitSides> {
   const { toolkits } = await views.forProject(projectId);
   const own = calls.flatMap((slug) => toolkits.get(slug.split(".")[0] ?? "") ?? []);
   const besides = sidesOf(own, sandboxMode);
-  return faultOfMixed({ played: [...besides.played, ...played], live: [...besides.live, ...live] });
+  return { played: [...besides.played, ...played], live: [...besides.live, ...live] };
 }
 
 /**

@@ -168,6 +168,8 @@ export async function runPoll(
     const why = `sends ${action.request.method} requests of a private toolkit, which a person must confirm; polls ask no person`;
     return polledOf(context, of, failed("POLL_INVALID", `${poll.call} ${why}`));
   }
+  const mixed = await context.starter.findMixedRead(projectId, version.record.programDigest, poll.call);
+  if (mixed !== undefined) return polledOf(context, of, failed("PROGRAM_MIXES_SANDBOX", mixed.message));
   const { state, generation } = before;
   const walked = await walk(
     { spec, action, state, nowMs: atMs, bounds: boundsOf(poll.per, limits.pollPagesMax) },

@@ -1817,9 +1817,9 @@ export type AcceptToolkitChangesRequest = Message<"svc.v1.AcceptToolkitChangesRe
   dryRun: boolean;
 
   /**
-   * Classes and descriptions for tools, in addition to the overrides of the import. They apply to all tools that they
-   * match, now and when the source is read again. `name` of an override must be empty, because a tool keeps its name.
-   * If another operation has taken the name of a tool, a class applies to it only if the call accepts that tool.
+   * Classes and descriptions for tools, in addition to the overrides of the import. They match the names that the
+   * toolkit and its changes show, and apply now and when the source is read again. A class applies only to tools that
+   * the call accepts. `name` of an override must be empty, because a tool keeps its name.
    *
    * @generated from field: repeated svc.v1.ImportOverride overrides = 6;
    */

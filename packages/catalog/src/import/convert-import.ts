@@ -3,11 +3,7 @@ import type { ImportReportSchema, ImportToolkitRequest } from "@svc/gen/catalog"
 import { catalogFaults } from "../errors.ts";
 import type { ImportedReport } from "./import-openapi.ts";
 import type { ImportSource } from "./import-toolkit.ts";
-
-/** Maximum entries of each of the lists `only`, `except` and `overrides` of an import request. */
-export const entriesMax = 1_000;
-/** Maximum bytes of all options of an import together, as JSON: they are stored, and read again with the source of the toolkit. */
-export const optionsBytesMax = 262_144;
+import { entriesMax, optionsBytesMax } from "./option-limits.ts";
 
 /**
  * Returns the source and the options of an import request. Throws SOURCE_INVALID if the request does not have exactly one source. Also

@@ -7,8 +7,10 @@ test("a project has one merge at a time", async () => {
   const unused = () => Promise.reject(new Error("not called"));
   const threads = { run: () => promise };
   const { merge } = createToolkitImporter({ threads, read: unused, readOpenId: unused, readMcp: unused });
-  const overrides = { list: [], sourceNames: {}, moved: [] };
-  const task = { current: "", next: "", digest: "", tools: [], flagged: [], origin: false, overrides };
+  const task = {
+    ...{ current: "", next: "", digest: "", tools: [], flagged: [], origin: false },
+    ...{ options: "{}", overrides: [] },
+  };
   const [projectId, other] = [createId("prj", 1), createId("prj", 2)];
   const [first, elsewhere] = [merge(task, projectId), merge(task, other)];
   await expect(merge(task, projectId)).rejects.toThrow("right now");

@@ -1,33 +1,45 @@
-import { entriesMax, optionsBytesMax } from "../import/convert-import.ts";
 import { ImportError } from "../import/import-fault.ts";
 import type { ImportOverride } from "../import/import-openapi.ts";
+import { entriesMax, optionsBytesMax } from "../import/option-limits.ts";
 import { globOf, plainText } from "../import/texts.ts";
 import { accessClasses } from "../read/documents.ts";
 import { type AcceptedOverrides, descriptionMax } from "./apply-overrides.ts";
 import { memberOf } from "./compare-definitions.ts";
-import { readOptions } from "./source-options.ts";
+
+/** The parts of a source's stored options that an acceptance changes. `names`, `moved`: absent for an MCP server. */
+type StoredOptions = {
+  readonly overrides: readonly ImportOverride[];
+  readonly names?: Readonly<Record<string, string>>;
+  readonly moved?: Readonly<Record<string, string>>;
+};
+
+/** The tools of an acceptance: their names in both definitions, and if a tool's changes are accepted. */
+type ToolsOfAcceptance = { readonly names: ReadonlySet<string>; readonly isAccepted: (name: string) => boolean };
 
 /**
- * Adds overrides to the stored options of a source, for the reads to come. `isAccepted`: true for the name of a tool whose changes are
- * accepted. If such a tool got its name from another operation, a class applies to it from now on. Throws ImportError if an override is
- * malformed, or if there are too many.
+ * Adds overrides to the stored options of a source, for the reads to come. They match the names of tools that an approver sees, and are
+ * stored with the names that the import gave. A class applies only to tools whose changes are accepted; if such a tool got its name from
+ * another operation, also from now on. Throws ImportError if an override is malformed or matches no tool, or if there are too many.
  */
 export function addOverrides(
   options: string,
   given: readonly ImportOverride[],
-  isAccepted: (name: string) => boolean,
+  { names: toolNames, isAccepted }: ToolsOfAcceptance,
 ): { readonly options: string; readonly overrides: AcceptedOverrides } {
   checkSize(given);
-  const stored = readOptions(options);
-  const { names = {}, moved = {} } = "names" in stored ? stored : {};
+  const stored = JSON.parse(options) as StoredOptions;
+  const { names = {}, moved = {} } = stored;
   const sourceNames: Record<string, string> = {};
   for (const { match, name } of stored.overrides) {
     const source = match.includes("*") ? Object.values(names).find(globOf(match)) : match;
     if (name !== "" && source !== undefined) sourceNames[name] = source;
   }
-  const list = given.map((override, index) => {
+  const tools = [...toolNames].map((name) => ({
+    ...{ name, source: memberOf(sourceNames, name) ?? name, isAccepted: isAccepted(name) },
+  }));
+  const list = given.flatMap((override, index) => {
     checkOverride(override, index);
-    return { ...override, match: memberOf(sourceNames, override.match) ?? override.match };
+    return sourceOverrides(override, index, tools);
   });
   const overrides = [...stored.overrides.filter((old) => !list.some((newer) => replaces(newer, old))), ...list];
   checkSize(overrides);
@@ -40,9 +52,34 @@ export function addOverrides(
   const kept = Object.entries(names).filter(([, name]) => !taken.has(name));
   const rebound = { names: Object.fromEntries([...kept, ...bound]), moved: Object.fromEntries(rest) };
   return {
-    options: JSON.stringify({ ...stored, overrides, ...("names" in stored && rebound) }),
+    options: JSON.stringify({ ...stored, overrides, ...(stored.names !== undefined && rebound) }),
     overrides: { list, sourceNames, moved: rest.map(([, name]) => name) },
   };
+}
+
+/** A tool of an acceptance. `source`: the name that the import gave to it, before an override of the import changed it. */
+type NamedTool = { readonly name: string; readonly source: string; readonly isAccepted: boolean };
+
+/** Returns an override with the names that the import gave: itself if it means the same tools by them, else one for each tool. */
+function sourceOverrides(
+  override: ImportOverride,
+  index: number,
+  tools: readonly NamedTool[],
+): readonly ImportOverride[] {
+  const isMeant = globOf(override.match);
+  const meant = tools.filter(({ name }) => isMeant(name));
+  if (meant.length === 0) {
+    const names = tools.slice(0, 5).map(({ name }) => name);
+    const advice = `Tools are named such as ${names.join(", ")}.`;
+    const problem = `the override ${JSON.stringify(override.match.slice(0, 100))} matches no tool`;
+    throw new ImportError("OVERRIDE_UNKNOWN", problem, advice, `overrides[${index}].match`);
+  }
+  const isWhole = override.class === "" || meant.every((tool) => tool.isAccepted);
+  const isRenamed = ({ name, source }: NamedTool) => name !== source && isMeant(name) !== isMeant(source);
+  if (isWhole && !tools.some(isRenamed)) return [override];
+  return meant
+    .map(({ source, isAccepted }) => ({ ...override, match: source, class: isAccepted ? override.class : "" }))
+    .filter((one) => one.class !== "" || one.description !== "");
 }
 
 /** Throws ImportError if there are too many overrides, or if they are too long. */

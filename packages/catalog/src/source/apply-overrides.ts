@@ -1,4 +1,3 @@
-import { ImportError } from "../import/import-fault.ts";
 import type { ImportOverride } from "../import/import-openapi.ts";
 import { ended } from "../import/operation.ts";
 import { globOf, plainText } from "../import/texts.ts";
@@ -44,19 +43,6 @@ export function applyOverrides(
     ] as const;
   });
   return { toolkit, tools: Object.fromEntries(changed) };
-}
-
-/** Throws ImportError with OVERRIDE_UNKNOWN if an override matches no tool of the definitions. */
-export function checkMatches({ list, sourceNames }: AcceptedOverrides, definitions: readonly DefinitionObject[]): void {
-  const names = definitions.flatMap(({ tools }) =>
-    Object.keys(tools).map((name) => memberOf(sourceNames, name) ?? name),
-  );
-  for (const [index, { match }] of list.entries()) {
-    if (names.some(globOf(match))) continue;
-    const advice = `Tools are named such as ${names.slice(0, 5).join(", ")}.`;
-    const problem = `the override ${JSON.stringify(match.slice(0, 100))} matches no tool`;
-    throw new ImportError("OVERRIDE_UNKNOWN", problem, advice, `overrides[${index}].match`);
-  }
 }
 
 /** Returns the text of a description, as an import with the override makes it. Of an MCP server, it ends with the server's host. */

@@ -1,10 +1,12 @@
 import { createHash } from "node:crypto";
 import { ImportError, type ImportFault } from "../import/import-fault.ts";
+import type { ImportOverride } from "../import/import-openapi.ts";
 import { checkPrivateToolkit } from "../private/parse-definition.ts";
 import { DefinitionError, type FileFault } from "../read/definition-file.ts";
-import { type AcceptedOverrides, applyOverrides, checkMatches } from "./apply-overrides.ts";
+import { addOverrides } from "./accept-overrides.ts";
+import { applyOverrides } from "./apply-overrides.ts";
 import { compareDefinitions, type DefinitionDifferences, type DefinitionObject } from "./compare-definitions.ts";
-import { type AcceptedChanges, mergeDefinitions } from "./merge-definitions.ts";
+import { type AcceptedChanges, isAcceptedTool, mergeDefinitions } from "./merge-definitions.ts";
 
 /**
  * Differences between the accepted definition of a toolkit and a newer one, as they are stored. `changes`: JSON text of
@@ -17,20 +19,25 @@ export type ComparedDefinitions = {
   readonly nextDefinition: string;
 };
 
-/** A request to apply accepted changes. Both definitions are JSON texts. `digest`: that of the differences which an approver has seen. */
+/**
+ * A request to apply accepted changes. Both definitions are JSON texts. `digest`: that of the differences which an approver has seen.
+ * `options`: stored options of the source. `overrides`: those that the approver adds to them.
+ */
 export type MergeTask = AcceptedChanges & {
   readonly current: string;
   readonly next: string;
   readonly digest: string;
-  readonly overrides: AcceptedOverrides;
+  readonly options: string;
+  readonly overrides: readonly ImportOverride[];
 };
 
 /**
- * Result of `mergeChecked`: the new definition with the changes that wait further, or the rules that it would break. `isOutdated`: the
+ * Result of `mergeChecked`: the new definition with the changes that wait further and the new options of the source, or the rules that it
+ * would break. `isOutdated`: the
  * definitions are not those that the approver has seen. `fault`: an override is wrong.
  */
 export type MergeResult =
-  | { readonly definitionJson: string; readonly rest: ComparedDefinitions | undefined }
+  | { readonly definitionJson: string; readonly rest: ComparedDefinitions | undefined; readonly options: string }
   | { readonly isOutdated: true }
   | { readonly fault: ImportFault }
   | { readonly definitionFaults: readonly FileFault[] };
@@ -51,18 +58,21 @@ export function compareTexts(
  * Applies accepted changes to a definition and checks the result by the rules of private toolkits. Takes up to seconds of processor time,
  * so it runs in a thread of its own.
  */
-export async function mergeChecked({ current, next, digest, overrides, ...accepted }: MergeTask): Promise<MergeResult> {
+export async function mergeChecked(task: MergeTask): Promise<MergeResult> {
+  const { current, next, digest, options: stored, overrides: given, ...accepted } = task;
   if (digestOf(current, next) !== digest) return { isOutdated: true };
-  const { list } = overrides;
   const [before, after] = [parse(current), parse(next)];
+  const names = new Set([before, after].flatMap(({ tools }) => Object.keys(tools)));
   try {
-    checkMatches(overrides, [before, after]);
+    const added = addOverrides(stored, given, { names, isAccepted: (name) => isAcceptedTool(name, accepted) });
+    const { options, overrides } = added;
+    const { list } = overrides;
     const newer = list.length === 0 ? after : applyOverrides(after, overrides, true);
     const merged = mergeDefinitions(before, newer, accepted);
     const definitionJson = JSON.stringify(list.length === 0 ? merged : applyOverrides(merged, overrides, false));
     await checkPrivateToolkit(definitionJson);
     const newerJson = list.length === 0 ? next : JSON.stringify(newer);
-    return { definitionJson, rest: compareTexts(definitionJson, newerJson, accepted.flagged) };
+    return { definitionJson, rest: compareTexts(definitionJson, newerJson, accepted.flagged), options };
   } catch (error) {
     if (error instanceof DefinitionError) return { definitionFaults: error.faults };
     if (error instanceof ImportError) return { fault: error.fault };

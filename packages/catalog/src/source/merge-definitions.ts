@@ -18,13 +18,12 @@ export type AcceptedChanges = {
 export function mergeDefinitions(
   before: DefinitionObject,
   after: DefinitionObject,
-  { tools, flagged, origin }: AcceptedChanges,
+  { origin, ...accepted }: AcceptedChanges,
 ): DefinitionObject {
-  const isAll = tools.length === 0;
-  const isAccepted = (name: string) => (isAll ? !flagged.includes(name) : tools.includes(name));
+  const isAll = accepted.tools.length === 0;
   const names = new Set([...Object.keys(before.tools), ...Object.keys(after.tools)]);
   const merged = [...names].flatMap((name) => {
-    const tool = memberOf((isAccepted(name) ? after : before).tools, name);
+    const tool = memberOf((isAcceptedTool(name, accepted) ? after : before).tools, name);
     return tool === undefined ? [] : [[name, tool] as const];
   });
   return {
@@ -34,6 +33,11 @@ export function mergeDefinitions(
     },
     tools: Object.fromEntries(merged),
   };
+}
+
+/** True if the changes of a tool are accepted. */
+export function isAcceptedTool(name: string, { tools, flagged }: Pick<AcceptedChanges, "tools" | "flagged">): boolean {
+  return tools.length === 0 ? !flagged.includes(name) : tools.includes(name);
 }
 
 function membersOf(toolkit: DefinitionObject["toolkit"], isOrigin: boolean): DefinitionObject["toolkit"] {

@@ -326,7 +326,7 @@ test("an operation that took a name gets a milder class only if the approver acc
     changes?.altered.filter(({ tool, field }) => tool === "search_orders" && field === "class") ?? [];
   const { digest = "" } = (await client.refreshToolkit({ slug })).changes ?? {};
   const first = await client.acceptToolkitChanges({ slug, digest, toolNames: ["refund_order"], overrides });
-  expect(classChanges(first.changes)).toMatchObject([{ before: "write", after: "destructive" }]);
+  expect(classChanges(first.changes)).toMatchObject([{ before: "read", after: "destructive" }]);
   const again = (await client.refreshToolkit({ slug })).changes;
   expect(classChanges(again)).toHaveLength(1);
   await client.acceptToolkitChanges({

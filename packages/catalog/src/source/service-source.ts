@@ -5,12 +5,10 @@ import type { CatalogService, Toolkit as ToolkitMessage } from "@svc/gen/catalog
 import { readBoundText } from "../bound/binding.ts";
 import { catalogFaults } from "../errors.ts";
 import { reportMessage } from "../import/convert-import.ts";
-import { ImportError } from "../import/import-fault.ts";
 import type { Toolkit } from "../model.ts";
 import { parseKeptToolkit } from "../private/parse-definition.ts";
 import type { PublishedToolkit } from "../private/private-toolkits.ts";
 import type { ToolkitSourceState } from "../view/view.ts";
-import { addOverrides } from "./accept-overrides.ts";
 import type { DefinitionDifferences } from "./compare-definitions.ts";
 import { readDifferences } from "./compare-texts.ts";
 import { changesMessage, sourceMessage } from "./convert-source.ts";
@@ -87,10 +85,12 @@ export function createSourceCalls(options: SourceCallsOptions): SourceCalls {
       const differences = readDifferences(source.changes);
       checkChosen(slug, differences, { toolNames, origin });
       const { flagged } = differences;
-      const isAccepted = (name: string) =>
-        toolNames.length === 0 ? !flagged.includes(name) : toolNames.includes(name);
-      const { overrides, options: stored } = withOverrides(source.options, given, isAccepted);
-      const task = { current: definition, next: nextDefinition, digest, tools: toolNames, flagged, origin, overrides };
+      const overrides = given.map(({ match, name, class: access, description }) => ({
+        ...{ match, name, class: access, description },
+      }));
+      const { options } = source;
+      const accepted = { tools: toolNames, flagged, origin };
+      const task = { current: definition, next: nextDefinition, digest, ...accepted, options, overrides };
       const merged = await importer.merge(task, projectId);
       if (merged === "outdated") throw catalogFaults.CHANGES_OUTDATED(slug, "digest");
       const { definitionJson, rest } = merged;
@@ -104,7 +104,7 @@ export function createSourceCalls(options: SourceCallsOptions): SourceCalls {
           source: {
             kind: "accept",
             changesDigest: source.changesDigest,
-            options: stored,
+            options: merged.options,
             rest: waitingOf(rest),
           },
         },
@@ -115,20 +115,6 @@ export function createSourceCalls(options: SourceCallsOptions): SourceCalls {
       };
     },
   };
-}
-
-function withOverrides(...given: Parameters<typeof addOverrides>): ReturnType<typeof addOverrides> {
-  try {
-    const [options, overrides, isAccepted] = given;
-    const plain = overrides.map(({ match, name, class: access, description }) => ({
-      ...{ match, name, class: access, description },
-    }));
-    return addOverrides(options, plain, isAccepted);
-  } catch (error) {
-    if (!(error instanceof ImportError)) throw error;
-    const { reason, problem, advice, field } = error.fault;
-    throw catalogFaults[reason](problem, advice, field);
-  }
 }
 
 function waitingMessage({ changes, changesDigest }: ToolkitSource) {

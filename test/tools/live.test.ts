@@ -112,6 +112,25 @@ test("a key of a played call is refused for the call of the real app, which neve
   expect(app.seen).toEqual([]);
 });
 
+test("what a hook allowed of a played call does not allow the call of the real app", async () => {
+  app.answer = ({ path }, res) => reply(res, path === "/hook" ? { decision: "allow" } : { items: [] });
+  const endpointUrl = `${app.url}/hook`;
+  const { json } = await server.call("svc.v1.ToolsService/CreateHook", { phase: "before", endpointUrl });
+  await publish({}, "vault");
+  await connect(server, "vault");
+  const call = async () => {
+    // Simulates a crash after the answer of the hook was stored and before the call was recorded.
+    await server.database.db.sql`delete from tool_calls where idempotency_key = 'asked'`;
+    await callTool(server, "vault.list_books", {}, { idempotencyKey: "asked" });
+    return app.seen.filter(({ path }) => path === "/hook").length;
+  };
+  expect([await call(), await call()]).toEqual([1, 1]);
+  await publish({ live: true }, "vault");
+  await connect(server, "vault", { apiKey: "key-7" });
+  expect([await call(), await call()]).toEqual([2, 2]);
+  await server.call("svc.v1.ToolsService/DeleteHook", { id: json.hook?.id });
+});
+
 test("a program that calls a real app and a played one is refused, unless it is only simulated", async () => {
   expect(await submit([books, deals])).toMatchObject(mixed);
   expect(await submit([books, deals], { simulateFirst: true })).toMatchObject(mixed);

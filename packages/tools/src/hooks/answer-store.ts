@@ -75,14 +75,15 @@ export function createAnswerStore({ db, sealer, clock }: AnswerStoreOptions): An
 
 /**
  * Returns the key under which the answers of hooks (endpoints that check tool calls) are stored. It is the same only for the same call by
- * the same API key with the same idempotency key. The API key counts, because hooks see which key calls.
+ * the same API key with the same idempotency key. The API key counts, because hooks see which key calls. A call that the sandbox answers
+ * and a call of the real app never have the same key.
  */
-function callKeyOf({ caller, idempotencyKey, callDigest }: LedgerEntry): string | undefined {
+function callKeyOf({ caller, idempotencyKey, callDigest, isPlayed }: LedgerEntry): string | undefined {
   if (idempotencyKey === undefined) return undefined;
-  return createHash("sha256")
+  const hash = createHash("sha256")
     .update(`${caller.keyId ?? ""}\0${idempotencyKey}\0`)
-    .update(callDigest)
-    .digest("hex");
+    .update(callDigest);
+  return (isPlayed === true ? hash.update("\0played") : hash).digest("hex");
 }
 
 function rowOf(sealer: Sealer, entry: LedgerEntry, given: GivenAnswer): HookAnswerRow {

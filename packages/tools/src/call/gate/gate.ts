@@ -43,12 +43,15 @@ export async function takeToTheGate(context: GateContext, given: CallRequest): P
   if ("refusal" in asked) return { at: "end", called: asked };
   const found = await findTool(context, asked);
   if ("outcome" in found) return { at: "end", called: found };
-  const { entry, plan } = planCall(context, asked, found);
+  const planned = planCall(context, asked, found);
+  const { plan } = planned;
+  const side = sideOf(context, plan);
+  const entry: LedgerEntry = { ...planned.entry, isPlayed: side };
   const { isDryRun, job, tool } = plan;
   if (!isDryRun && job?.isFirst !== true) {
     // This check comes first, so that a call that was already executed gets its earlier answer, even if the tool, the account or `confirm`
     // has changed since.
-    const earlier = await findEarlier(context, entry, sideOf(context, plan));
+    const earlier = await findEarlier(context, entry, side);
     if (earlier !== undefined) return { at: "end", called: replyOfEarlier(earlier) };
   }
   if (tool.kind === "code") return { at: "code", entry, tool };

@@ -77,13 +77,15 @@ async function askPersonAbout(
 
 /**
  * Returns the name that identifies a call to be confirmed. One answer of a person covers all calls with the same key, tool, account,
- * arguments and idempotency key.
+ * arguments and idempotency key. `isSandbox`: true if the sandbox answers the call. Such an answer never covers a call of the real app.
  */
 export function personalName(
   { caller, callDigest, idempotencyKey }: Pick<CallPlan, "caller" | "callDigest" | "idempotencyKey">,
   accountId: AccountId | undefined,
+  isSandbox: boolean,
 ): string {
   const parts = [caller.keyId, accountId, callDigest.toString("hex"), idempotencyKey];
+  if (isSandbox) parts.push("played");
   return createHash("sha256").update(JSON.stringify(parts)).digest("hex");
 }
 

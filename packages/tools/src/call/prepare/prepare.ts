@@ -73,8 +73,8 @@ async function prepareTool(context: PrepareContext, plan: CallPlan, action: Acti
 /** Returns the call that a person must confirm. If its request cannot be built, returns that fault instead, and no person is asked. */
 function heldForPerson(plan: CallPlan, action: Action, built: PreparedCall | EndedCall): PreparedCall | EndedCall {
   if (!("action" in built)) return built;
-  const { account, preview } = built;
-  const name = personalName(plan, account?.id);
+  const { account, preview, way } = built;
+  const name = personalName(plan, account?.id, way.isSandbox);
   // The user of the client has confirmed exactly this call, and the project's policy allows clients to ask their users.
   if (plan.person?.confirmed === name && mayElicit(plan.caller.confirm, classToConfirm(action))) return built;
   const message = `${action.slug} needs a person's confirmation, regardless of its arguments, and was not carried out`;

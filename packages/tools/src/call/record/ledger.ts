@@ -34,6 +34,8 @@ export type LedgerEntry = {
    */
   readonly takesAppKey?: boolean | undefined;
   readonly job?: CallRequest["job"];
+  /** True if the sandbox would answer the call. False or undefined for a call of the real app, and for code of svc. */
+  readonly isPlayed?: boolean | undefined;
 };
 
 /** Data about a call that is known when the call has ended. */

@@ -1115,7 +1115,7 @@ export type ImportToolkitRequest = Message<"svc.v1.ImportToolkitRequest"> & {
 
   /**
    * True to read the document at `openapi.url` again each day, as RefreshToolkit does. The changes wait until an approver
-   * accepts them. An MCP server is read again by itself without this, by default every 6 hours.
+   * accepts them. svc reads an MCP server again also without this, by default every 6 hours.
    *
    * @generated from field: bool watch = 10;
    */
@@ -2134,7 +2134,7 @@ export const CatalogService: GenService<{
    * no triggers. Its accounts must be connected again.
    *
    * Errors:
-   * - not_found TOOLKIT_NOT_FOUND: there is no shared toolkit `shared.slug`.
+   * - not_found TOOLKIT_NOT_FOUND: no shared toolkit has the slug `shared.slug`.
    * - invalid_argument SOURCE_INVALID: the request has no source, or two, or an option of it is malformed.
    * - invalid_argument SOURCE_URL_REFUSED: svc does not read from the address of the source, for example because it is a
    *   private address.

@@ -1158,7 +1158,7 @@ export const ConnectionsService: GenService<{
   /**
    * Stores the OAuth client that the project has registered at the issuer of a private toolkit, and replaces an earlier
    * one. It has priority over the clients that svc gets by itself. svc encrypts the secret, sends it only to the
-   * issuer's token endpoint, and never returns it. If the toolkit does not exist yet, name the `issuer`; an import of
+   * issuer's token endpoint, and never returns it. If the toolkit does not exist yet, name the `issuer`. An import of
    * the toolkit then uses the client. With `dryRun`, svc stores nothing and returns the address to register. Requires
    * ROLE_APPROVER.
    *

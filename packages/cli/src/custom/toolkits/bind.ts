@@ -51,7 +51,10 @@ export const addToolkitBind = command(
         "another answer that the toolkit asks for, such as auth[0].name=X-Api-Key; can be repeated",
         { default: {}, defaultText: "asked at a terminal", parse: collectPair },
       ],
-      ["--from <file>", "read the binding from a JSON or YAML file; options come before it; - for standard input"],
+      [
+        "--from <file>",
+        "read the binding from a JSON or YAML file, or with - from standard input; options have priority",
+      ],
       ["--entity <id>", "owner of the account that is connected", { default: "ops" }],
       ...accountOptions,
       ["--no-connect", "store the binding only"],

@@ -64,7 +64,7 @@ export const addToolkitAccept = call(CatalogService.method.acceptToolkitChanges,
   options: [
     [
       "--digest <digest>",
-      "accept the changes with this digest, of which 12 characters suffice; without it, the command asks at a terminal",
+      "accept the changes with this digest, or with its first 12 characters or more (default: asked at a terminal)",
     ],
     [
       "--class <class=tools>",

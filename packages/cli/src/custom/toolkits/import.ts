@@ -65,7 +65,7 @@ export const addToolkitImport = command(
         { choices: ["left-out", "notes", "suggestions"] },
       ],
     ],
-    more: "\nAn address or a file may have up to 16 MiB in JSON, and 4 MiB in YAML. The command\njoins the local files to which a file refers, from the folder of the document and below.\nThey must end in .json, .yaml or .yml, and none may be hidden. An address is read alone.",
+    more: "\nAn address or a file may have up to 16 MiB in JSON, and 4 MiB in YAML. The command\njoins the local files to which a file refers, from the folder of the document and below.\nThey must end in .json, .yaml or .yml, and none may be hidden.\nFrom an address, it reads only the document itself.",
     examples: [
       "svc toolkits import https://api.example.com/openapi.json --dry-run",
       "svc toolkits import openapi.yaml --slug billing --class 'read=search_*'",

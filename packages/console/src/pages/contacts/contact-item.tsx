@@ -65,7 +65,7 @@ export function ContactItem({
             words="Delete"
             why={why}
             title={`Delete the person ${principalId}?`}
-            says="Questions to this person then reach no one."
+            says="Nobody then gets the questions to this person."
             confirm="Delete the person"
             busy="Deleting"
             act={onDelete}

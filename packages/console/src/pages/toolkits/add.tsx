@@ -187,7 +187,7 @@ function SourceForm({
             onChange={(url) => onChange({ url })}
             fault={at["openapi.url"] ?? at["mcp.url"]}
             placeholder="https://api.example.com/openapi.json"
-            hint="Of an OpenAPI document or of an MCP server. svc finds out which of the two it is, and stores nothing yet."
+            hint="The address of an OpenAPI document or of an MCP server. svc only reads it now. You publish the app later."
             isRequired
             inputMode="url"
             autoComplete="off"
@@ -200,7 +200,7 @@ function SourceForm({
               label="Slug"
               {...fieldOf("slug")}
               fault={at.slug}
-              hint="Begins the name of each tool, such as billing.list_invoices. If empty, svc makes it from the title."
+              hint="First part of each tool's name, such as billing in billing.list_invoices. If empty, svc makes it from the title."
             />
             {isTaken && (
               <CheckField
@@ -226,7 +226,7 @@ function SourceForm({
                 label="Read the document again each day"
                 checked={input.watch}
                 onChange={(watch) => onChange({ watch })}
-                hint="What has changed waits until an approver accepts it. An MCP server is read again without this."
+                hint="Changes wait until an approver accepts them. svc reads an MCP server again also without this."
               />
             )}
             <OptionField

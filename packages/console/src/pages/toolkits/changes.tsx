@@ -115,10 +115,10 @@ function Waiting({ slug, changes, isApprover }: { slug: string; changes: Toolkit
       {isApprover && <AcceptButtons slug={slug} changes={changes} tools={tools} chosen={chosen} />}
       {changes.originAfter !== "" && (
         <Section title="Where calls and credentials go" boxed>
-          <Notice tone="bad" title="The source sends calls to another address, or signs in in another way.">
+          <Notice tone="bad" title="The source has another address for calls, or another way to sign in.">
             <p>
-              This change is never accepted together with the others by itself. After it, all accounts of the toolkit
-              must be connected again.
+              “Accept all changes” leaves this change out. If you accept it, all accounts of the toolkit must be
+              connected again.
             </p>
           </Notice>
           {originParts(changes).map(({ field, before, after }) => (
@@ -188,7 +188,7 @@ function AcceptButtons({
           <ConfirmButton
             words="Accept the new address too"
             title="Send calls and credentials elsewhere?"
-            says={`From now on, calls of ${slug} go to the new address, or sign in in the new way. All its accounts must be connected again. The changes of ${counted(accepted, "tool")} are accepted at the same time.`}
+            says={`From now on, calls of ${slug} go to the new address, or use the new way to sign in. All its accounts must be connected again. The changes of ${counted(accepted, "tool")} are accepted at the same time.`}
             confirm="Accept the new address"
             busy="Accepting"
             act={() => accept.sendAsync({ ...request, origin: true })}

@@ -179,7 +179,7 @@ function ToolkitTools({ projectId, toolkit }: { projectId: string; toolkit: Tool
 /** Draws why a toolkit has no tools: it has only triggers, or its MCP server lists its tools only to a connected account. */
 function NoTools({ projectId, toolkit: { slug, sourceKind } }: { projectId: string; toolkit: Toolkit }) {
   const why = useApproverWhy(projectId);
-  if (sourceKind !== "mcp") return <p>It has triggers only: they are subscribed to, and not called.</p>;
+  if (sourceKind !== "mcp") return <p>It has only triggers. You can subscribe to triggers, but not call them.</p>;
   return (
     <Notice
       tone="info"

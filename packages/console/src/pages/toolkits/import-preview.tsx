@@ -128,7 +128,7 @@ function Replaced({ projectId, slug }: { projectId: string; slug: string }) {
       : `It replaces the project's toolkit ${slug}.`;
   return (
     <Notice tone="warn" title={says}>
-      <p>Accounts stay connected, unless calls now go to another address or sign in in another way.</p>
+      <p>Accounts stay connected, except if the address for calls or the way to sign in has changed.</p>
     </Notice>
   );
 }

@@ -3,7 +3,7 @@ import type { ImportReportSchema, ImportToolkitRequest } from "@svc/gen/catalog"
 import { catalogFaults } from "../errors.ts";
 import type { ImportedReport } from "./import-openapi.ts";
 import type { ImportSource } from "./import-toolkit.ts";
-import { entriesMax, optionsBytesMax } from "./option-limits.ts";
+import { entriesMax, optionsBytesMax } from "./select.ts";
 
 /**
  * Returns the source and the options of an import request. Throws SOURCE_INVALID if the request does not have exactly one source. Also

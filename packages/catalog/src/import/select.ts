@@ -4,6 +4,11 @@ import { type DocumentNode, ExternalReferenceError, type OpenapiDocument, resolv
 import { listOf, objectOf } from "./schema.ts";
 import { globOf, plainText, textOf } from "./texts.ts";
 
+/** Maximum entries of each of the lists `only`, `except` and `overrides` of an import request. */
+export const entriesMax = 1_000;
+/** Maximum bytes of all options of an import together, as JSON: they are stored, and read again with the source of the toolkit. */
+export const optionsBytesMax = 262_144;
+
 /** A method of HTTP that a tool may have. */
 export type OperationMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 

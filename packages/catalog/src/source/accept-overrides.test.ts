@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { entriesMax } from "../import/option-limits.ts";
+import { entriesMax } from "../import/select.ts";
 import { addOverrides } from "./accept-overrides.ts";
 
 test("too many overrides are refused before any of them is read", () => {

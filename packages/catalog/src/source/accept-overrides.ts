@@ -1,6 +1,6 @@
 import { ImportError } from "../import/import-fault.ts";
 import type { ImportOverride } from "../import/import-openapi.ts";
-import { entriesMax, optionsBytesMax } from "../import/option-limits.ts";
+import { entriesMax, optionsBytesMax } from "../import/select.ts";
 import { globOf, plainText } from "../import/texts.ts";
 import { accessClasses } from "../read/documents.ts";
 import { type AcceptedOverrides, descriptionMax } from "./apply-overrides.ts";

@@ -342,6 +342,7 @@ const triggers: Case[] = [
     "ok eventType,checked,failing,failures",
   ],
   ["PutEventType", { name: "Order.Made" }, "invalid_argument EVENT_TYPE_NAME_INVALID"],
+  ["PutEventType", { name: "order.made", updateMask: ["version"] }, "invalid_argument UPDATE_MASK_INVALID"],
   ["GetEventType", { name: "order.made" }, "ok eventType,versions"],
   ["GetEventType", { name: "order.made", version: 9 }, "not_found EVENT_TYPE_NOT_FOUND"],
   ["GetEventType", { name: "nope" }, "not_found EVENT_TYPE_NOT_FOUND"],

@@ -128,7 +128,7 @@ export const triggerFaults = defineFaults({
   UPDATE_MASK_INVALID: {
     code: "invalid_argument",
     field: (path: string) => path,
-    says: (path: string, sent: string) => text`${field(path)} ${formatValue(sent)} names no member of a part`,
+    says: (path: string, sent: string) => text`${field(path)} ${formatValue(sent)} names nothing that can be changed`,
     help: (_path: string, _sent: string, paths: readonly string[]) => `Send some of ${paths.join(", ")}.`,
   },
   SUBSCRIPTION_FILTER_INVALID: {
@@ -233,7 +233,7 @@ export const triggerFaults = defineFaults({
     code: "failed_precondition",
     field: "type",
     says: (name: string) => `the event type ${formatValue(name)} is archived and refuses new events`,
-    help: text`Send it with ${field("archived")} false to ${call("PutEventType")}, or publish another type.`,
+    help: text`Make the type active again with ${call("PutEventType")}, or publish another type.`,
   },
   EVENT_TYPE_NOT_FOUND: {
     code: "not_found",

@@ -1,6 +1,5 @@
 import { isObject, parseExactJson } from "@svc/core";
-import { ConnectError, type EventType, type SvcClient } from "@svc/sdk";
-import { collectPages } from "../command/client.ts";
+import { ConnectError, type EventType } from "@svc/sdk";
 import type { CommandContext } from "../command/context.ts";
 import { command, type Run } from "../command/declared.ts";
 import { CommandError, failureText, refusalsOf } from "../command/error.ts";
@@ -9,6 +8,9 @@ import { countText } from "../text/table.ts";
 import { openDocument } from "./imported-schema.ts";
 
 type ImportValues = { readonly file: string; readonly dryRun?: boolean; readonly breaking?: boolean };
+
+/** The fields of an existing event type that an import replaces. The other fields keep their values. */
+const importedFields = ["description", "schemaJson", "sampleJson"];
 
 /** The values of an event type that svc reads from a webhook in an OpenAPI file. */
 type ImportedType = Pick<EventType, "name" | "description" | "schemaJson" | "sampleJson">;
@@ -31,10 +33,8 @@ export const addEventTypesImport = command(
   async ({ values: { file, dryRun = false, breaking = false }, context, project, asJson }: Run<ImportValues>) => {
     const types = await readTypes(file, context);
     const { triggers } = await project();
-    const known = await readKnownTypes(triggers);
     const put = async (type: ImportedType, isTrial: boolean) => {
-      const { archived = false, offered = false } = known.get(type.name) ?? {};
-      const request = { ...type, archived, offered, breaking, dryRun: isTrial };
+      const request = { ...type, breaking, dryRun: isTrial, updateMask: importedFields };
       const { eventType } = await triggers.putEventType(request).catch((err: unknown) => {
         throw refusalOf(type.name, err);
       });
@@ -52,14 +52,6 @@ async function inOrder<Item, Result>(items: readonly Item[], run: (item: Item) =
   const results: Result[] = [];
   for (const item of items) results.push(await run(item));
   return results;
-}
-
-async function readKnownTypes(triggers: SvcClient["triggers"]): Promise<ReadonlyMap<string, EventType>> {
-  const types = await collectPages<EventType>(async (pageToken) => {
-    const { eventTypes, nextPageToken } = await triggers.listEventTypes({ pageToken });
-    return { items: eventTypes, nextPageToken };
-  });
-  return new Map(types.map((type) => [type.name, type]));
 }
 
 /**

@@ -18,7 +18,28 @@ import { factLines, timeText } from "../text/table.ts";
 const { listEventTypes, getEventType, putEventType, getEventDocument, getEventSettings, putEventSettings } =
   TriggersService.method;
 
-type PutValues = { readonly schema?: string; readonly sample?: string };
+type PutValues = {
+  readonly schema?: string;
+  readonly sample?: string;
+  readonly description?: string;
+  readonly offered?: boolean;
+  readonly active?: true;
+};
+
+/** The fields of an event type that each option of `svc event-types put` changes. */
+const fieldsOfOptions = {
+  schema: "schemaJson",
+  sample: "sampleJson",
+  description: "description",
+  offered: "offered",
+  active: "archived",
+} as const;
+
+/** Returns the request field `updateMask`: the fields that the given options change. `name` makes the mask count without any option. */
+function maskOf(values: PutValues): string[] {
+  const options = Object.keys(fieldsOfOptions) as (keyof PutValues)[];
+  return ["name", ...options.filter((option) => values[option] !== undefined).map((option) => fieldsOfOptions[option])];
+}
 
 /** The commands `svc event-types list|show|put|archive|import|settings`, for the types of events that the project itself publishes. */
 export const addEventTypesCommand = topic({
@@ -53,25 +74,28 @@ export const addEventTypesCommand = topic({
       examples: ["svc event-types show invoice.paid", "svc event-types show invoice.paid --schema-version 1"],
     }),
     put: call(putEventType, {
-      says: "create an event type, or replace its definition; needs an approver's key",
+      says: "create an event type, or change what the options name; needs an approver's key",
       takes: { "<name>": "name of the event type: letters, digits, _ and - in parts joined by dots" },
       options: [
         [
           "--schema <json>",
-          "JSON Schema of the payload; @file reads it from a file (default: every object is accepted)",
+          "JSON Schema of the payload; @file reads it from a file. Without a schema, a type accepts every object",
           { fills: "schemaJson" },
         ],
         [
           "--sample <json>",
-          "a payload that satisfies the schema; @file reads it from a file (default: made by svc)",
+          "a payload that satisfies the schema; @file reads it from a file. Without one, svc makes a sample",
           { fills: "sampleJson" },
         ],
         ["--description <text>", "description for people and agents"],
         ["--offered", "offer the type to the project's customers"],
+        ["--no-offered", "stop offering the type"],
+        ["--active", "accept new events again, if the type is archived"],
         ["--breaking", "accept that the new schema refuses stored events"],
         ["--dry-run", "check the definition, and try its schema on stored events, without storing it"],
       ],
-      request: async ({ values: { schema, sample }, context }: Run<PutValues>) => ({
+      request: async ({ values, values: { schema, sample }, context }: Run<PutValues>) => ({
+        updateMask: maskOf(values),
         ...(schema !== undefined && { schemaJson: await readJsonOption("--schema", schema, context) }),
         ...(sample !== undefined && { sampleJson: await readJsonOption("--sample", sample, context) }),
       }),
@@ -83,8 +107,10 @@ export const addEventTypesCommand = topic({
           ({ eventId, faults: [first] }) => `  ${eventId} ${first?.pointer ?? ""} ${first?.message ?? ""}`,
         ),
       ],
+      more: "\nAn existing type keeps everything that no option names.",
       examples: [
         "svc event-types put invoice.paid --schema @invoice.schema.json --description 'An invoice was paid'",
+        "svc event-types put invoice.paid --offered",
         "svc event-types put invoice.paid --schema @invoice.schema.json --dry-run",
       ],
     }),
@@ -99,12 +125,9 @@ export const addEventTypesCommand = topic({
       },
       async ({ values: { name }, context, project, asJson }: Run<{ readonly name: string }>) => {
         const { triggers } = await project();
-        const { eventType: known } = await triggers.getEventType({ name });
-        if (known === undefined) return;
-        const { description, schemaJson, sampleJson, offered } = known;
-        const { eventType } = await triggers.putEventType({
-          ...{ name, description, schemaJson, sampleJson, offered, archived: true },
-        });
+        // PutEventType would create a type with a mistyped name.
+        await triggers.getEventType({ name });
+        const { eventType } = await triggers.putEventType({ name, archived: true, updateMask: ["archived"] });
         if (asJson && eventType !== undefined) context.print(messageText(EventTypeSchema, eventType));
         else context.print(`${name} is archived`);
       },
@@ -172,6 +195,7 @@ function typeLines({ name, description, schemaJson, sampleJson, ...type }: Event
       ["trigger", `events.${name}`],
       ["description", plainText(description)],
       ["state", type.archived ? "archived" : "active"],
+      ["offered", type.offered ? "yes" : "no"],
       ["version", String(type.version)],
       ["versions", versions],
       ["created", timeText(type.createdAt)],

@@ -279,3 +279,32 @@ test("a sample satisfies the schema: a wrong one is refused, and a missing one i
   const { eventType } = await put("");
   expect(JSON.parse(eventType?.sampleJson ?? "")).toEqual({ amount: 1, id: "sample-id", note: "sample-note" });
 });
+
+test("with a mask an existing type changes in the named fields alone, and a kept sample that a new schema refuses is made again", async () => {
+  await using node = createTestNode(cluster);
+  const client = node.client(await cluster.project());
+  const whole = { description: "Paid", schemaJson: invoiceSchema, sampleJson: '{"amount":7}', offered: false };
+  const put = async (updateMask: string[], change: object = {}) => {
+    const { eventType: type } = await client.putEventType({ name: "invoice.paid", ...change, updateMask });
+    if (type === undefined) throw new Error("no event type");
+    const { description, schemaJson, sampleJson, offered, archived } = type;
+    return { description, schemaJson, sampleJson, offered, archived };
+  };
+  // A mask does not matter if the type is new.
+  const made = await put(["name"], whole);
+  expect(made).toMatchObject({ description: "Paid", sampleJson: '{"amount":7}', archived: false });
+  expect(await put(["offered"], { offered: true, description: "not named" })).toEqual({ ...made, offered: true });
+  expect(await put(["archived"], { archived: true })).toEqual({ ...made, offered: true, archived: true });
+  expect(await put(["name"])).toEqual({ ...made, offered: true, archived: true });
+  expect(await put(["description", "archived"])).toEqual({ ...made, offered: true, description: "" });
+  const narrow = JSON.stringify({ type: "object", required: ["sum"], properties: { sum: { type: "number" } } });
+  expect(await put(["schemaJson"], { schemaJson: narrow })).toMatchObject({
+    schemaJson: narrow,
+    sampleJson: '{"sum":1}',
+  });
+  const refused = put(["schemaJson", "sampleJson"], { schemaJson: narrow, sampleJson: '{"amount":7}' });
+  expect((await refusalOf(refused)).reason).toBe("EVENT_SAMPLE_INVALID");
+  const unknown = await refusalOf(put(["offered", "version"], { offered: true }));
+  expect(unknown).toMatchObject({ reason: "UPDATE_MASK_INVALID", details: [{ field: "updateMask[1]" }] });
+  expect(await put([], { offered: true })).toMatchObject({ description: "", schemaJson: "", sampleJson: "{}" });
+});

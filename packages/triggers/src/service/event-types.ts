@@ -21,6 +21,7 @@ import type { DescribedForm } from "@svc/delivery";
 import {
   EventDocumentFormat,
   EventDocumentFormatSchema,
+  type EventType,
   EventTypeSchema,
   PortalSettingsSchema,
   type TriggersService,
@@ -46,15 +47,17 @@ export function eventTypeMethods(context: TriggersContext): Methods {
   return {
     async putEventType(req, ctx) {
       const { projectId } = requireProject(ctx);
-      const { name, description, archived, offered, dryRun, breaking } = req;
+      const { name, dryRun, breaking } = req;
       if (!isEventTypeName(name)) throw triggerFaults.EVENT_TYPE_NAME_INVALID("name", name);
-      if ([...description].length > descriptionCharactersMax || description.includes("\0"))
-        throw triggerFaults.EVENT_TYPE_DESCRIPTION_INVALID(descriptionCharactersMax);
-      const { schema, validate } = readSchema(req.schemaJson);
-      const turn = () => turns.next(`project:${projectId}`);
-      const sample = await readSample(req.sampleJson, schema, validate, turn);
+      requireFields(req.updateMask);
       const types = eventTypesForProject(db, projectId);
       const [before] = await types.find([name]);
+      const { description, archived, offered, ...sent } = withKeptFields(req, before);
+      if ([...description].length > descriptionCharactersMax || description.includes("\0"))
+        throw triggerFaults.EVENT_TYPE_DESCRIPTION_INVALID(descriptionCharactersMax);
+      const { schema, validate } = readSchema(sent.schemaJson);
+      const turn = () => turns.next(`project:${projectId}`);
+      const sample = await readSample(sent, { schema, validate }, turn);
       const schemaText = schema === undefined ? "" : JSON.stringify(schema);
       const isTried = validate !== undefined && before !== undefined && before.schema !== schemaText;
       const trial = isTried ? await trySchema(db, { projectId, name, validate, turn }) : noTrial;
@@ -130,6 +133,36 @@ export function eventTypeMethods(context: TriggersContext): Methods {
       return { settings: settingsMessage(settings ?? { unknownTypes: "refuse", logo: null }) };
     },
   };
+}
+
+/** The fields of an event type that a caller can change one by one. */
+const changeable = ["description", "schemaJson", "sampleJson", "archived", "offered"] as const;
+
+/** Throws UPDATE_MASK_INVALID if a path of an update mask names no field of an event type. */
+function requireFields(mask: readonly string[]): void {
+  const paths: readonly string[] = ["name", ...changeable];
+  const at = mask.findIndex((path) => !paths.includes(path));
+  if (at >= 0) throw triggerFaults.UPDATE_MASK_INVALID(`updateMask[${at}]`, mask[at] ?? "", paths);
+}
+
+type SentFields = Pick<EventType, (typeof changeable)[number]>;
+
+/** The fields of an event type to store. `isSampleKept`: true if the sample is the stored one, and not one of the request. */
+type FieldsToStore = SentFields & { readonly isSampleKept: boolean };
+
+/**
+ * Returns the fields of the event type to store. If the request has an update mask and the type exists, the fields that the mask does not
+ * name are the stored ones. `before`: the stored type.
+ */
+function withKeptFields(
+  sent: SentFields & { readonly updateMask: readonly string[] },
+  before: EventTypeRow | undefined,
+): FieldsToStore {
+  if (before === undefined || sent.updateMask.length === 0) return { ...sent, isSampleKept: false };
+  const kept = changeable.filter((field) => !sent.updateMask.includes(field));
+  const stored = typeMessage(before);
+  const fields = Object.fromEntries(kept.map((field) => [field, stored[field]]));
+  return { ...sent, ...fields, isSampleKept: kept.includes("sampleJson") };
 }
 
 /** Maximum bytes of schemas and samples in a page of event types. A page has at least one type. */
@@ -232,18 +265,17 @@ function readSchema(schemaJson: string): ReadSchema {
 
 /**
  * Returns the sample of an event type as JSON text: the given sample, or a made-up one. Empty if svc cannot make one that satisfies the
- * schema.
+ * schema. A kept sample that does not satisfy the schema is replaced by a made-up one; a sent one throws EVENT_SAMPLE_INVALID.
  */
 async function readSample(
-  sampleJson: string,
-  schema: JsonSchema | undefined,
-  validate: SchemaValidator | undefined,
+  { sampleJson, isSampleKept }: Pick<FieldsToStore, "sampleJson" | "isSampleKept">,
+  { schema, validate }: ReadSchema,
   turn: NextTurn,
 ): Promise<string> {
-  if (sampleJson === "") return schema === undefined ? "{}" : (JSON.stringify(sampleOfSchema(schema)) ?? "");
-  const read = await readPayload(sampleJson, validate, turn);
-  if ("faults" in read) throw triggerFaults.EVENT_SAMPLE_INVALID(read.faults);
-  return read.text;
+  const read = sampleJson === "" ? undefined : await readPayload(sampleJson, validate, turn);
+  if (read !== undefined && !("faults" in read)) return read.text;
+  if (read !== undefined && !isSampleKept) throw triggerFaults.EVENT_SAMPLE_INVALID(read.faults);
+  return schema === undefined ? "{}" : (JSON.stringify(sampleOfSchema(schema)) ?? "");
 }
 
 /** Maximum number of stored events on which a schema is tried. They are read in pages, because a payload may have a megabyte. */

@@ -130,8 +130,8 @@ function Actions({ projectId, type }: { projectId: string; type: EventType }) {
 function ArchiveButton({ type, why }: { type: EventType; why: string | undefined }) {
   const refresh = useRefresh(TriggersService);
   const put = useWrite(TriggersService.method.putEventType, { onSuccess: refresh });
-  const { name, description, schemaJson, sampleJson, offered, archived } = type;
-  const request = { name, description, schemaJson, sampleJson, offered, archived: !archived };
+  const { name, archived } = type;
+  const request = { name, archived: !archived, updateMask: ["archived"] };
   if (!archived) {
     return (
       <ConfirmButton

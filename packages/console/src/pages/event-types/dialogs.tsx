@@ -51,7 +51,10 @@ export function EventTypeDialog({
         ...{ name: type?.name ?? "", description: type?.description ?? "", offered: type?.offered ?? false },
         ...{ schemaJson: prettyJson(type?.schemaJson ?? ""), sampleJson: prettyJson(type?.sampleJson ?? "") },
       }}
-      request={(values) => ({ ...values, archived: type?.archived ?? false })}
+      request={(values) => ({
+        ...values,
+        updateMask: ["description", "schemaJson", "sampleJson", "offered"],
+      })}
       placed={["name", "description"]}
       act={isNew ? "Create the event type" : "Save the changes"}
       busy="Saving"

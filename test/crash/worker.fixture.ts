@@ -99,6 +99,7 @@ const node = createNode({
   observer: {
     deliveries: {
       attempted: () => {},
+      authenticated: () => {},
       leasesLost: () => {},
       failed: (what, error) => report(`deliveries: ${what}`, error),
     },

@@ -8,6 +8,7 @@ import {
   type Sealer,
   type SubscriptionId,
 } from "@svc/core";
+import type { EndpointAuthOutcome } from "./observer.ts";
 import type { Attempt } from "./send.ts";
 
 /** An OAuth2 client whose tokens are sent to an endpoint. `scope` and `audience` may be empty. */
@@ -75,8 +76,15 @@ const tokensMax = 10_000;
  */
 const lifetimes = { marginMs: 60_000, unknownMs: 300_000 };
 
-/** Creates the object that makes the headers of credentials. `post`: sends the requests for tokens. */
-export function createCredentialHeaders(clock: Clock, post: TokenPost): CredentialHeaders {
+/**
+ * Creates the object that makes the headers of credentials. `post`: sends the requests for tokens. `ended`: called with the outcome of each
+ * such request, and when a token is dropped because an endpoint refused it.
+ */
+export function createCredentialHeaders(
+  clock: Clock,
+  post: TokenPost,
+  ended: (outcome: EndpointAuthOutcome) => void,
+): CredentialHeaders {
   const tokens = new LeastRecentlyUsed<string, Token>(tokensMax);
   const requests = new Map<string, Promise<Token | { readonly fault: string }>>();
 
@@ -106,6 +114,7 @@ export function createCredentialHeaders(clock: Clock, post: TokenPost): Credenti
     const running = requests.get(key);
     if (running !== undefined) return running;
     const request = fetchToken(auth).then((token) => {
+      ended("header" in token ? "token" : "failed");
       if ("header" in token) tokens.set(key, token);
       requests.delete(key);
       return token;
@@ -123,7 +132,9 @@ export function createCredentialHeaders(clock: Clock, post: TokenPost): Credenti
       return "fault" in token ? token : { headers: [...own, "authorization", token.header] };
     },
     drop({ auth }) {
-      if (auth?.kind === "oauth2") tokens.delete(keyOf(auth));
+      if (auth?.kind !== "oauth2") return;
+      tokens.delete(keyOf(auth));
+      ended("refused");
     },
   };
 }

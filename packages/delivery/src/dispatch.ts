@@ -58,7 +58,7 @@ class Engine implements Dispatcher {
     this.#shares = new Shares(limits);
     this.endpoints = createEndpointCache(options.sealer);
     this.leaseMs = limits.leaseMs;
-    this.#sender = new Sender({ guard: options.guard, clock: options.clock, limits, renderBody: options.renderBody });
+    this.#sender = new Sender({ ...options, limits });
     this.#recorder = createRecorder({
       ...options,
       limits: limits.health,

@@ -12,7 +12,7 @@ export {
   signingSecretContext,
 } from "./endpoint.ts";
 export type { DispatchLimits } from "./limits.ts";
-export type { AttemptObservation, DeliveryObserver } from "./observer.ts";
+export type { AttemptObservation, DeliveryObserver, EndpointAuthOutcome } from "./observer.ts";
 export {
   type BodyRenderer,
   type DeliveredEvent,

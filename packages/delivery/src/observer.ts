@@ -18,10 +18,18 @@ export type AttemptObservation = {
   sinceReceivedMs: number;
 };
 
+/**
+ * How svc authenticated itself to an endpoint with OAuth2. `token`: the token endpoint answered with an access token. `failed`: it did not.
+ * `refused`: the endpoint refused a token with 401.
+ */
+export type EndpointAuthOutcome = "token" | "failed" | "refused";
+
 /** Receives the observations of the delivery engine. packages/server turns them into log lines and metrics. */
 export type DeliveryObserver = {
   /** Called when an attempt to send a delivery has ended, before the attempt is stored. */
   attempted(attempt: AttemptObservation): void;
+  /** Called when a request for an access token has ended, and when an endpoint refused such a token. */
+  authenticated(outcome: EndpointAuthOutcome): void;
   /**
    * Called when attempts ended too late to be stored, because this node's leases of the deliveries had expired. `count`: number of
    * attempts. A different node delivers the events again.

@@ -71,11 +71,13 @@ test("any entity id and payload read back the same from the binary form of Cloud
 test("attempts of one OAuth2 client share a request for a token, until a minute before its end or a refusal", async () => {
   const clock = createTestClock();
   let posts = 0;
-  const headers = createCredentialHeaders(clock, async () => {
+  const outcomes: string[] = [];
+  const post = async () => {
     const responseBody = JSON.stringify({ access_token: `t${++posts}`, token_type: "Bearer", expires_in: 600 });
     const responseHeaders = { "content-type": "application/json" };
     return { statusCode: posts === 3 ? 500 : 200, error: "", address: "", responseHeaders, responseBody };
-  });
+  };
+  const headers = createCredentialHeaders(clock, post, (outcome) => outcomes.push(outcome));
   const client = { tokenUrl: "https://example.com/token", clientId: "a", clientSecret: "b", scope: "", audience: "" };
   const credentials = { headers: [], auth: { kind: "oauth2", ...client } } as const;
   const sent = async () => JSON.stringify(await headers.of(credentials));
@@ -87,4 +89,5 @@ test("attempts of one OAuth2 client share a request for a token, until a minute 
   headers.drop(credentials);
   expect(await sent()).toBe('{"fault":"the token endpoint answered 500"}');
   expect(await sent()).toContain("Bearer t4");
+  expect(outcomes).toEqual(["token", "token", "refused", "failed", "token"]);
 });

@@ -347,7 +347,12 @@ test("the request for a token is a part of the attempt's time, because an attemp
   });
   await using silent = await startTestReceiver();
   silent.hold();
-  const sender = new Sender({ guard: createAddressGuard({ allowedRanges: ["127.0.0.0/8"] }), clock, limits });
+  const sender = new Sender({
+    guard: createAddressGuard({ allowedRanges: ["127.0.0.0/8"] }),
+    clock,
+    limits,
+    observer: { authenticated: () => {} },
+  });
   const auth = { kind: "oauth2", tokenUrl: tokens.url, clientId: "svc", clientSecret: "s", scope: "", audience: "" };
   const endpoint = {
     origin: `http://127.0.0.1:${silent.port}`,

@@ -12,6 +12,7 @@ import type { SubscriptionFormat } from "@svc/db/documents/subscriptions";
 import { type CredentialHeaders, createCredentialHeaders, withoutValues } from "./credentials.ts";
 import { createSigningKeys, type Endpoint, type SigningKeys } from "./endpoint.ts";
 import type { ResolvedLimits } from "./limits.ts";
+import type { DeliveryObserver } from "./observer.ts";
 import { type BodyRenderer, bodyFor, type DeliveredEvent, type OutgoingDelivery } from "./outgoing.ts";
 import { type Attempt, abortedAttempt, bodilessAttempt, send, unauthorizedAttempt } from "./send.ts";
 
@@ -139,13 +140,16 @@ export class Sender {
     clock: Clock;
     limits: ResolvedLimits;
     renderBody?: BodyRenderer | undefined;
+    observer: Pick<DeliveryObserver, "authenticated">;
   }) {
     this.#renderBody = options.renderBody;
     const { attemptTimeoutMs, inFlightMax } = options.limits;
     this.#clock = options.clock;
     this.#timeoutMs = attemptTimeoutMs;
-    this.#credentials = createCredentialHeaders(options.clock, (url, headers, form) =>
-      this.#postForm(url, headers, form),
+    this.#credentials = createCredentialHeaders(
+      options.clock,
+      (url, headers, form) => this.#postForm(url, headers, form),
+      (outcome) => options.observer.authenticated(outcome),
     );
     this.#agent = createGuardedAgent({
       guard: options.guard,

@@ -45,6 +45,7 @@ async function claimed(store: TestStore, count: number) {
     filters: { begin: () => async () => new Map(), countFaults: () => {} },
     observer: {
       attempted: () => {},
+      authenticated: () => {},
       leasesLost: (lost) => {
         told.lost += lost;
       },

@@ -14,7 +14,7 @@ export {
   type RenewalObserver,
   type UpstreamRequest,
 } from "@svc/connections";
-export type { AttemptObservation, DeliveryObserver } from "@svc/delivery";
+export type { AttemptObservation, DeliveryObserver, EndpointAuthOutcome } from "@svc/delivery";
 export type { EndedJob, EngineObserver, ParkedJob } from "@svc/jobs";
 export { programSchema } from "@svc/program";
 export { type Sandbox, sandboxAuthorizePath } from "@svc/sandbox";

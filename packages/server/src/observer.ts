@@ -59,6 +59,7 @@ function createDeliveryObserver(logger: Logger, metrics: Metrics): DeliveryObser
           attempt.state === "pending" ? "delivery failed; svc tries again" : "delivery failed permanently",
         );
     },
+    authenticated: metrics.endpointAuthenticated,
     leasesLost(count) {
       metrics.leasesLost(count);
       logger.warn({ count }, "leases were lost before their attempts were recorded");

@@ -123,6 +123,7 @@ function observerOf(told: Told): NodeObserver {
   return {
     deliveries: {
       attempted: (attempt) => told.attempts.push(attempt),
+      authenticated: () => {},
       leasesLost: (count) => {
         told.leasesLost += count;
       },

@@ -89,6 +89,7 @@ test("/metrics has calls, posts, deliveries, backlog and the event loop, with fe
     "svc_delivery_leases_lost_total 0",
     "# TYPE svc_delivery_latency_seconds histogram",
     "# TYPE svc_delivery_attempts_total counter",
+    "# TYPE svc_endpoint_auth_total counter",
     "# TYPE nodejs_eventloop_lag_p99_seconds gauge",
   ]) {
     expect(text).toContain(line);

@@ -72,6 +72,12 @@ export function createMetrics(sources: MetricsSources): Metrics {
     labelNames: ["statement"],
     registers,
   });
+  const authenticated = new Counter({
+    name: "svc_endpoint_auth_total",
+    help: "Requests for access tokens of endpoints by outcome: token, failed; and tokens that an endpoint refused: refused.",
+    labelNames: ["outcome"],
+    registers,
+  });
   const engines = registerEngines(registers);
   const postsOf = children((toolkit: string, outcome: string) => posts.labels(toolkit, outcome));
   const callsOf = children((method: string, code: string) => calls.labels(method, code));
@@ -100,6 +106,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
     ...registerEmbeddings(registers),
     ...registerToolkits(registers),
     leasesLost: (count) => lost.inc(count),
+    endpointAuthenticated: (outcome) => authenticated.inc({ outcome }),
     engineFailed: (what) => faults.inc({ statement: what }),
   };
 }

@@ -6,6 +6,7 @@ import type {
   DecidedRun,
   EmbeddingsCall,
   EndedJob,
+  EndpointAuthOutcome,
   EventPollObservation,
   FilterObservation,
   ParkedJob,
@@ -89,6 +90,8 @@ export type Metrics = {
   /** Counts a failed step of a throttled replay. */
   replayFailed(): void;
   leasesLost(count: number): void;
+  /** Counts a request for an access token of an endpoint, or a refused access token. */
+  endpointAuthenticated(outcome: EndpointAuthOutcome): void;
   /** Counts a failure of the delivery engine. `what`: the work that failed, such as claiming due deliveries or recording their results. */
   engineFailed(what: string): void;
 };

@@ -58,6 +58,22 @@ test("values of a sensible size are judged, however many rules a schema has", ()
   expect(one(argumentsOf({ pattern: "^[a-z]+$" }), { a: "a".repeat(50_000) })).toEqual([]);
 });
 
+test("each text is judged by its own pattern, within a schema and among the schemas of one factory", () => {
+  const factory = createTenantValidators();
+  const letters = ["A", "B", "C"];
+  const textOf = (letter: string) => ({ type: "string", pattern: `^${letter}[0-9]$` });
+  const validators = letters.map((letter) => factory(argumentsOf(textOf(letter))));
+  for (const [at, validate] of validators.entries())
+    expect(letters.map((letter) => validate({ a: `${letter}1` }).length)).toEqual(letters.map((_, n) => +(n !== at)));
+  const all = factory({ type: "object", properties: Object.fromEntries(letters.map((one) => [one, textOf(one)])) });
+  expect(all({ A: "A1", B: "B1", C: "C1" })).toEqual([]);
+  expect(all({ A: "B1", B: "A1", C: "C1" }).map(({ pointer }) => pointer)).toEqual(["/A", "/B"]);
+  const named = { "^x": { type: "string" }, "^n": { type: "number" } };
+  const byName = factory({ type: "object", patternProperties: named });
+  expect(byName({ x1: "a", n1: 1 })).toEqual([]);
+  expect(byName({ x1: 1, n1: "a" }).map(({ pointer }) => pointer)).toEqual(["/x1", "/n1"]);
+});
+
 test("the budget of patterns is that of one value, not of the validator", () => {
   const validate = createTenantValidators()(argumentsOf({ type: "string", pattern: "^[a-z]+$" }));
   for (let round = 0; round < 20; round++) expect(validate({ a: "a".repeat(50_000) })).toEqual([]);

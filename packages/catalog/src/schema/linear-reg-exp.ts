@@ -41,8 +41,11 @@ export function patternSteps(pattern: string): number {
   return isFixed ? 4 : patternSize(pattern) + 3;
 }
 
-/** A regular expression that takes time linear in its input (RE2 syntax: no look-around, no back references). */
-export type LinearRegExp = { test(text: string): boolean };
+/**
+ * A regular expression that takes time linear in its input (RE2 syntax: no look-around, no back references). `toString` returns the pattern,
+ * by which the library Ajv distinguishes patterns.
+ */
+export type LinearRegExp = { test(text: string): boolean; toString(): string };
 
 /** Returns a compiled pattern, or the reason why RE2 does not accept it. */
 export function parseLinearRegExp(pattern: string): LinearRegExp | { readonly fault: string } {
@@ -102,6 +105,7 @@ export function createMeteredRegExps(): MeteredRegExps {
         if (left < 0) throw new PatternStepsError(`more than ${stepsMax} steps`);
         return form.test(text);
       },
+      toString: () => pattern,
     };
   };
   const engine = (pattern: string) => {

@@ -1,7 +1,8 @@
 import { readFile } from "node:fs/promises";
-import { runTestCommand } from "@svc/cli/test-command";
+import { runTestCommand, startCommand } from "@svc/cli/test-command";
 import { startTestServer, type TestServer } from "@svc/testing/server";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { openBrowser } from "./browser.ts";
 import { callTool, connect } from "./project.ts";
 import { type Provider, reply, startProvider } from "./provider.ts";
 
@@ -20,14 +21,12 @@ afterAll(async () => {
 });
 beforeEach(() => app.reset());
 
-const keys = { APP_KEY: "right-key", OTHER_KEY: "wrong-key" };
+const keys = { APP_KEY: "right-key", OTHER_KEY: "wrong-key", CLIENT_SECRET: "client-secret" };
+
+const variables = () => ({ SVC_URL: server.url, SVC_API_KEY: server.key, ...keys });
 
 async function svc(...words: string[]) {
-  const { code, printed, noted } = await runTestCommand(words, {
-    SVC_URL: server.url,
-    SVC_API_KEY: server.key,
-    ...keys,
-  });
+  const { code, printed, noted } = await runTestCommand(words, variables());
   return { code, printed, noted: noted.join("\n") };
 }
 
@@ -115,4 +114,63 @@ test("two keys: a missing header is named by the app's answer, and the answer to
     expect.stringContaining("header X-Engine-App is missing"),
   ]);
   expect(await bind("--set", "always.headers:application=X-Engine-App: A1")).toMatchObject({ code: 0 });
+});
+
+const member = "https://api.example.com/users/U1";
+
+/** A scheduler that takes the tokens of its own consent page only, and gives them only to the client `own-client`. */
+function startScheduler() {
+  app.answer = ({ path, headers, body }, res) => {
+    if (path === "/oauth/token") {
+      const form = new URLSearchParams(body);
+      const client = Buffer.from(`own-client:${keys.CLIENT_SECRET}`).toString("base64");
+      if (headers.authorization !== `Basic ${client}` || form.get("code") !== "code-of-ada")
+        return reply(res, { error: "invalid_grant" }, { status: 400 });
+      return reply(res, { access_token: "token-of-ada", refresh_token: "again", token_type: "bearer" });
+    }
+    if (headers.authorization !== "Bearer token-of-ada") return reply(res, { title: "no token" }, { status: 401 });
+    reply(res, { resource: { uri: member, name: "Ada", email: "ada@example.com" } });
+  };
+}
+
+test("OAuth: a person gives consent to the project's own client, and the bound copy calls the real app with the token", async () => {
+  startScheduler();
+  const addresses = ["--authorize-url", `${app.url}/oauth/authorize`, "--token-url", `${app.url}/oauth/token`];
+  const words = ["toolkits", "bind", "scheduling", "--base-url", app.url, "--scheme", "oauth2", ...addresses];
+  const first = await svc(...words);
+  expect([first.code, first.printed]).toEqual([0, []]);
+  expect(first.noted).toContain("Register svc at the app and store its client with: svc toolkits client set scheduling");
+  expect(app.connections).toBe(0);
+  const client = ["--client-id", "own-client", "--secret-env", "CLIENT_SECRET"];
+  const stored = await svc("toolkits", "client", "set", "scheduling", ...client);
+  expect(stored.printed.join("\n")).toContain(`${server.url}/oauth/callback`);
+
+  const bind = startCommand([...words, "--no-open"], variables());
+  const browser = openBrowser();
+  const asked = new URL((await browser.open(await bind.line(/\/oauth\/start/))).location);
+  expect(`${asked.origin}${asked.pathname}`).toBe(`${app.url}/oauth/authorize`);
+  expect(asked.searchParams.get("client_id")).toBe("own-client");
+  const back = new URL(asked.searchParams.get("redirect_uri") ?? "");
+  back.searchParams.set("code", "code-of-ada");
+  back.searchParams.set("state", asked.searchParams.get("state") ?? "");
+  expect((await browser.open(back.href)).text).toContain("Connected");
+  expect([await bind.exitCode, bind.printed]).toEqual([
+    0,
+    [
+      expect.stringMatching(/^ok {5}address /),
+      expect.stringMatching(/^ok {5}TLS /),
+      "ok     credential  taken: the app answered scheduling.get_current_user",
+      "ok     answer      in the form that the definition says",
+      "ok     fields      none is missing",
+    ],
+  ]);
+
+  app.seen.length = 0;
+  expect(await callTool(server, "scheduling.get_current_user", {}, { entityId: "ops" })).toMatchObject({
+    ...{ outcome: "ok", sandbox: false },
+    resultJson: expect.stringContaining(member),
+  });
+  expect(app.seen).toMatchObject([{ path: "/users/me", headers: { authorization: "Bearer token-of-ada" } }]);
+  expect(await callTool(server, "messaging_bot.get_me", {}, { entityId: "ops" })).toMatchObject({ sandbox: true });
+  expect(app.seen).toHaveLength(1);
 });

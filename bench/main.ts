@@ -11,6 +11,7 @@ import { catalog } from "./cases/catalog.ts";
 import { delivery } from "./cases/delivery.ts";
 import { entities } from "./cases/entities.ts";
 import { growth } from "./cases/growth.ts";
+import { importBeside } from "./cases/import.ts";
 import { ingest } from "./cases/ingest.ts";
 import { jobLatency } from "./cases/job-latency.ts";
 import { jobs } from "./cases/jobs.ts";
@@ -48,6 +49,7 @@ const cases: readonly BenchCase[] = [
   search,
   agentdojo,
   call,
+  importBeside,
   jobs,
   jobLatency,
   rows,

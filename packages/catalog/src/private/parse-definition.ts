@@ -254,11 +254,12 @@ function throwFaults(files: ToolkitFiles): void {
 /** Records errors that only the compiler of schemas finds, such as `then` without `if`, so that they are found before the first call. */
 export function checkCompiles(file: DefinitionFile): void {
   const document = isObject(file.value) ? file.value : {};
+  const createValidator = createTenantValidators();
   for (const part of ["input", "output"]) {
     const schema = document[part];
     if (!isObject(schema)) continue;
     try {
-      createTenantValidators()(schema)({});
+      createValidator(schema)({});
     } catch (error) {
       const reason = `is not a schema that can be used (${error instanceof Error ? error.message.slice(0, 200) : error})`;
       file.fault([part], reason, "write it as JSON Schema 2020-12");

@@ -96,15 +96,22 @@ const sizes = new WeakMap<JsonSchema, number>();
 function sizeOf(schema: JsonSchema): number {
   const known = sizes.get(schema);
   if (known !== undefined) return known;
+  const size = countKeywords(schema, []);
+  sizes.set(schema, size);
+  return size;
+}
+
+/** Returns what `sizeOf` returns, without the keywords in `ignored`. */
+function countKeywords(schema: JsonSchema, ignored: readonly string[]): number {
   let size = 1;
   for (const [keyword, value] of Object.entries(schema)) {
+    if (ignored.includes(keyword)) continue;
     size++;
     if (keyword === "enum" || keyword === "const") size += nodesOf(value);
     else if (keyword === "required") size += listOf(value).length;
     else if (keyword === "properties" || keyword === "dependentSchemas") size += keysOf(value).length;
     else if (keyword === "dependentRequired") size += nodesOf(value);
   }
-  sizes.set(schema, size);
   return size;
 }
 
@@ -120,7 +127,7 @@ const wholeSizes = new WeakMap<JsonSchema, number>();
 export function schemaSize(schema: JsonSchema): number {
   const known = wholeSizes.get(schema);
   if (known !== undefined) return known;
-  let size = sizeWithoutValues(schema);
+  let size = countKeywords(schema, ["enum", "const", "description"]);
   for (const [keyword, child] of Object.entries(schema)) {
     const schemas = schemasIn(keyword, child).filter(isObject);
     for (const inner of schemas) size += schemaSize(inner);
@@ -129,11 +136,6 @@ export function schemaSize(schema: JsonSchema): number {
   }
   wholeSizes.set(schema, size);
   return size;
-}
-
-function sizeWithoutValues(schema: JsonSchema): number {
-  const { enum: _enum, const: _const, description: _description, ...others } = schema;
-  return sizeOf(others);
 }
 
 function schemasIn(keyword: string, child: unknown): readonly unknown[] {

@@ -139,7 +139,9 @@ test("OAuth: a person gives consent to the project's own client, and the bound c
   const words = ["toolkits", "bind", "scheduling", "--base-url", app.url, "--scheme", "oauth2", ...addresses];
   const first = await svc(...words);
   expect([first.code, first.printed]).toEqual([0, []]);
-  expect(first.noted).toContain("Register svc at the app and store its client with: svc toolkits client set scheduling");
+  expect(first.noted).toContain(
+    "Register svc at the app and store its client with: svc toolkits client set scheduling",
+  );
   expect(app.connections).toBe(0);
   const client = ["--client-id", "own-client", "--secret-env", "CLIENT_SECRET"];
   const stored = await svc("toolkits", "client", "set", "scheduling", ...client);

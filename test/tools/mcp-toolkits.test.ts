@@ -334,6 +334,48 @@ test("a refresh finds new, altered and poisoned tools, and an approver accepts a
   await app.close();
 });
 
+test("svc accepts the changes of a trusted server by itself, but no milder class and no list without tools", async () => {
+  const app = await startMcpServer("2026-07-28", tools);
+  const slug = "trusted";
+  const call = (name: string, request: object = {}) => svc.call(`svc.v1.CatalogService/${name}`, { slug, ...request });
+  const overrides = [{ match: "create_*", class: "write" }];
+  const { toolkit } = (await importMcp({ url: app.url }, { slug, overrides, trust: true })).json;
+  await connect(svc, slug, { scheme: "none" });
+  const confirming = { ...text, properties: { ...text.properties, confirm: { type: "string" } } };
+  app.tools = [
+    ...tools.slice(0, 2),
+    { ...tools[2], name: "add-note", description: "Lists notes of an issue.", annotations: { readOnlyHint: true } },
+    { name: "create_link", description: "Creates a link of an issue.", inputSchema: text },
+    // A destructive tool cannot have the argument, so that the stricter class is not possible.
+    { name: "create_tag", description: "Creates a tag of an issue.", inputSchema: confirming },
+  ];
+  const { accepted, changes } = (await call("RefreshToolkit")).json;
+  expect(accepted).toMatchObject({ added: [{ name: "create_link", class: "destructive" }], count: 2 });
+  expect(changes.added).toMatchObject([{ name: "create_tag", class: "write" }]);
+  expect(changes.altered).toMatchObject([
+    { tool: "add_note", field: "class", before: "write", after: "read" },
+    { tool: "create_link", field: "class", before: "destructive", after: "write" },
+  ]);
+  const { tools: listed } = (
+    await svc.call("svc.v1.CatalogService/ListTools", { toolkitSlug: slug, projectId: toolkit.ownerProjectId })
+  ).json;
+  expect((listed as Tool[]).map((tool) => [tool.slug.slice(slug.length + 1), tool.accessClass])).toEqual([
+    ...[
+      ["add_note", "write"],
+      ["create_issue", "write"],
+    ],
+    ...[
+      ["create_link", "destructive"],
+      ["tracker_list_issues", "read"],
+    ],
+  ]);
+  expect(await callTool(svc, `${slug}.add_note`, { "the note": "n" })).toMatchObject({ outcome: "ok" });
+  app.tools = [];
+  const emptied = (await call("RefreshToolkit")).json;
+  expect([emptied.accepted, emptied.changes.gone.length]).toEqual([undefined, 4]);
+  await app.close();
+});
+
 test("a server that wants a key gets it in its header, and lists its tools to the first account", async () => {
   const app = await startMcpServer("2025-11-25", tools);
   app.key = ["x-api-key", "key-of-ann"];

@@ -9,12 +9,9 @@ import {
   type ProjectId,
   type ProjectPrincipal,
   projectList,
-  quotaFaults,
   requireProject,
   type Sealer,
 } from "@svc/core";
-import type { FoundToolkitClient } from "@svc/db/catalog/clients";
-import type { SourceChange } from "@svc/db/catalog/sources";
 import type { Database } from "@svc/db/connect";
 import { countOpenKeys } from "@svc/db/keys/repo";
 import {
@@ -26,29 +23,19 @@ import {
   type Tool as ToolMessage,
 } from "@svc/gen/catalog";
 import { importShared } from "./bound/service-bound.ts";
-import { classToConfirm } from "./build/class-to-confirm.ts";
 import { catalogPageMax, toolsInView, toolsOfKind } from "./convert-catalog.ts";
 import { catalogFaults } from "./errors.ts";
 import { importSource, reportMessage } from "./import/convert-import.ts";
 import type { ToolkitImporter } from "./import/import-toolkit.ts";
 import type { AuthScheme, Tool, Toolkit } from "./model.ts";
 import { parsePrivateToolkit } from "./private/parse-definition.ts";
-import type { CatalogViews, PublishedToolkit } from "./private/private-toolkits.ts";
-import { DefinitionError, type FileFault } from "./read/definition-file.ts";
-import { accessClasses } from "./read/documents.ts";
+import type { CatalogViews } from "./private/private-toolkits.ts";
+import { createPublisher } from "./private/publish.ts";
+import { DefinitionError } from "./read/definition-file.ts";
 import { isPlayed, type SandboxMode } from "./sandbox-mode.ts";
 import { createSourceCalls } from "./source/service-source.ts";
 import { newSource } from "./source/source-options.ts";
 import type { CatalogView, ToolkitSourceState } from "./view/view.ts";
-
-/** How a toolkit is stored: only checked, only as a new one, and with which source. */
-type PublishOptions = {
-  readonly dryRun: boolean;
-  readonly mustBeNew: boolean;
-  readonly source: SourceChange | undefined;
-  /** OAuth client of the project that is stored with the toolkit. Default: the stored client stays. */
-  readonly client?: FoundToolkitClient | undefined;
-};
 
 /**
  * Dependencies of CatalogService. `isOauthRegistered` is called each time a toolkit (the tools of one app) is read, so its result may
@@ -89,28 +76,7 @@ export function createCatalogService(options: CatalogServiceOptions): ServiceImp
     if (projectId !== "" && projectId !== caller.projectId) throw catalogFaults.PROJECT_NOT_FOUND(projectId);
     return projectId === "" ? views.shared : views.forProject(caller.projectId);
   };
-  /**
-   * Stores a checked toolkit (the tools of one app) for a project. With `dryRun`, only checks the toolkit against the catalog. With
-   * `mustBeNew`, throws TOOLKIT_SLUG_TAKEN if the project already sees a toolkit with this slug.
-   */
-  const publish = async (
-    projectId: ProjectId,
-    made: PublishedToolkit,
-    { dryRun, ...options }: PublishOptions,
-  ): Promise<void> => {
-    const { slug } = made.toolkit;
-    const { mustBeNew, source } = options;
-    const seen = mustBeNew ? (await views.forProject(projectId)).toolkits.get(slug) : undefined;
-    const isBound = source?.kind === "put" && source.source.kind === "shared";
-    // A bound copy of a shared toolkit takes the place of that toolkit.
-    if (seen !== undefined && !(isBound && seen.ownerProjectId === "")) throw catalogFaults.TOOLKIT_SLUG_TAKEN(slug);
-    const lowered = [...faultsOfLowered(made.toolkit, views.shared), ...faultsOfIdentify(made.toolkit)];
-    if (lowered.length > 0) throw catalogFaults.DEFINITION_INVALID(new DefinitionError(lowered));
-    const refusal = dryRun ? undefined : await views.publish(projectId, made, options);
-    if (refusal === "taken") throw catalogFaults.TOOLKIT_SLUG_TAKEN(slug);
-    if (refusal === "outdated") throw catalogFaults.CHANGES_OUTDATED(slug, "digest");
-    if (refusal !== undefined) throw quotaFaults[refusal.quota](refusal.quotaReached);
-  };
+  const publish = createPublisher(views);
   const listPart = projectList(sealer, {
     ...{ call: "ListTools", order: bySlug, sizes: wholeLists },
     filter: ({ projectId, toolkitSlug, kind }: ListToolsRequest) => ({ projectId, toolkitSlug, kind }),
@@ -194,37 +160,13 @@ export function createCatalogService(options: CatalogServiceOptions): ServiceImp
         digest: made.digest,
       };
     },
-    ...createSourceCalls({ db, clock, views, importer, publish, toolkitMessage }),
+    ...createSourceCalls({ db, clock, views, importer, toolkitMessage }),
     async deleteToolkit({ slug }, ctx) {
       const { projectId } = requireProject(ctx);
       if (!(await views.remove(projectId, slug))) throw catalogFaults.PRIVATE_TOOLKIT_NOT_FOUND(slug);
       return {};
     },
   };
-}
-
-/**
- * Returns the errors of the tools in a private toolkit (an app that one project defined for itself). A tool has an error if it replaces a
- * shared tool with the same slug, but declares a less dangerous class (for example `read` instead of `write`).
- */
-function faultsOfLowered({ actions }: Toolkit, { tools }: CatalogView): FileFault[] {
-  return actions.flatMap(({ slug, name, class: declared }) => {
-    const hidden = tools.get(slug)?.class ?? declared;
-    const [file, path, cure] = [`tools.${name}`, "class", `write ${hidden}`];
-    const reason = `is ${declared}, and the shared tool ${slug} that it hides is ${hidden}`;
-    return accessClasses.indexOf(declared) < accessClasses.indexOf(hidden) ? [{ file, path, reason, cure }] : [];
-  });
-}
-
-/**
- * Returns an error if the tool that identifies an account needs a person's confirmation. svc calls this tool while a person connects an
- * account, when the call cannot be confirmed.
- */
-function faultsOfIdentify({ identify, actions }: Toolkit): FileFault[] {
-  const action = actions.find(({ name }) => name === identify?.tool);
-  if (action === undefined || classToConfirm(action) === "read") return [];
-  const reason = `"${action.name}" sends a ${action.request.method}, and connecting sends it unasked`;
-  return [{ file: "toolkit", path: "identify.tool", reason, cure: "name a tool that sends a GET" }];
 }
 
 async function parseDefinition(definitionJson: string, projectId: ProjectId): Promise<Toolkit> {

@@ -56,6 +56,12 @@ plan("accept the changes of a toolkit's source", (db) =>
     source: { kind: "accept", changesDigest: Buffer.alloc(32), options: "{}", rest: undefined },
   }),
 );
+plan("accept the changes of a trusted source", (db) =>
+  privateToolkitsForProject(db, seededId("prj", 60)).put(desk, {
+    mustBeNew: false,
+    source: { kind: "trust", before, read, acceptedDigest: "", rest: undefined },
+  }),
+);
 plan("the source of a toolkit", (db) => sources(db).find("desk_5"));
 plan("the definitions of a toolkit and its source", (db) => sources(db).findDefinitions("desk_5"));
 plan("keep the changes of a toolkit's source", (db) =>

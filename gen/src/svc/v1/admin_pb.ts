@@ -2073,7 +2073,7 @@ export type AuditEvent = Message<"svc.v1.AuditEvent"> & {
   projectId: string;
 
   /**
-   * Actor: `admin`, the id of an API key, or the id of the job that made a tool call.
+   * Actor: `admin`, `link`, the id of an API key, or the id of the job that made a tool call. `service` for svc itself.
    *
    * @generated from field: string actor = 4;
    */

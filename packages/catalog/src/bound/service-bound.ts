@@ -61,6 +61,7 @@ function refuseOptions({
   overrides,
   watch,
   digest,
+  trust,
   shared,
 }: ImportToolkitRequest): void {
   const problem =
@@ -68,8 +69,8 @@ function refuseOptions({
       ? "the request has two sources"
       : slug !== "" && slug !== shared?.slug
         ? `slug is ${JSON.stringify(slug)}, and a bound copy has the slug of its shared toolkit`
-        : category !== "" || digest !== "" || watch || only.length + except.length + overrides.length > 0
-          ? "a bound copy takes no category, only, except, overrides, watch or digest"
+        : category !== "" || digest !== "" || watch || trust || only.length + except.length + overrides.length > 0
+          ? "a bound copy takes no category, only, except, overrides, watch, digest or trust"
           : undefined;
   if (problem !== undefined)
     throw catalogFaults.SOURCE_INVALID(

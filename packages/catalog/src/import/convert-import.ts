@@ -23,7 +23,7 @@ export function importSource(request: ImportToolkitRequest): ImportSource {
 }
 
 function readSource(request: ImportToolkitRequest): ImportSource {
-  const { slug, category, openapi, mcp, only, except } = request;
+  const { slug, category, openapi, mcp, only, except, trust: isTrusted } = request;
   for (const [name, list] of Object.entries({ only, except, overrides: request.overrides })) {
     if (list.length <= entriesMax) continue;
     throw catalogFaults.SOURCE_INVALID(`${name} has ${list.length} entries`, `Send at most ${entriesMax}.`, name);
@@ -34,7 +34,7 @@ function readSource(request: ImportToolkitRequest): ImportSource {
     class: access,
     description,
   }));
-  const options = { slug, category, only, except, overrides };
+  const options = { slug, category, only, except, overrides, isTrusted };
   if (openapi !== undefined && mcp === undefined) {
     const { url, document, server, auth, idempotencyHeader } = openapi;
     if (request.watch && url === "") {

@@ -2,7 +2,13 @@ import { createHash } from "node:crypto";
 import { readForeignText } from "@svc/core";
 import { checkPrivateToolkit } from "../private/parse-definition.ts";
 import { DefinitionError, definitionFaultText, type FileFault } from "../read/definition-file.ts";
-import { type ComparedDefinitions, compareTexts, toolNamesOf } from "../source/compare-texts.ts";
+import {
+  acceptTrusted,
+  type ComparedDefinitions,
+  compareTexts,
+  type TrustedChanges,
+  toolNamesOf,
+} from "../source/compare-texts.ts";
 import type { OpenIdProvider } from "./auth.ts";
 import { ImportError, type ImportFault, OpenIdNeededError } from "./import-fault.ts";
 import { importMcp, listingText, type McpImportOptions, type McpListing } from "./import-mcp.ts";
@@ -13,11 +19,13 @@ export type ChosenImportOptions = Omit<ImportOptions, "refused" | "accepted" | "
 
 /**
  * A toolkit that was made from a source. `digest`: hexadecimal SHA-256 of what the source says. `comparison`: differences from the accepted
- * definition; undefined for a new toolkit, or without differences.
+ * definition; undefined for a new toolkit, or without differences. `trusted`: the differences that svc accepts by itself; undefined if it
+ * accepts none.
  */
-export type ImportedAndCompared = ImportedToolkit & {
+export type ImportedAndCompared = Omit<ImportedToolkit, "ruledClasses"> & {
   readonly digest: string;
   readonly comparison: ComparedDefinitions | undefined;
+  readonly trusted: TrustedChanges | undefined;
 };
 
 /**
@@ -43,16 +51,18 @@ export type SourceToImport =
 
 /**
  * A task for the thread that imports. `current`: the accepted definition of the toolkit as JSON text, with which the result is compared;
- * undefined for a new toolkit. `openId`: the OpenID provider whose metadata an earlier run of the task needed.
+ * undefined for a new toolkit. `isTrusted`: true if svc accepts changes of the source by itself. `openId`: the OpenID provider whose
+ * metadata an earlier run of the task needed.
  */
 export type ImportTask = {
   readonly source: SourceToImport;
   readonly current: string | undefined;
+  readonly isTrusted: boolean;
   readonly openId?: OpenIdProvider | undefined;
 };
 
 /** Does the task of the thread that imports: converts the document of the task with `importChecked`. */
-export async function runImport({ source, current, openId }: ImportTask): Promise<ImportResult> {
+export async function runImport({ source, current, isTrusted, openId }: ImportTask): Promise<ImportResult> {
   const accepted = current === undefined ? undefined : toolNamesOf(current);
   const read = "listing" in source ? { text: listingText(source.listing) } : textOf(source.document);
   if ("fault" in read) return read;
@@ -61,13 +71,18 @@ export async function runImport({ source, current, openId }: ImportTask): Promis
     return importOpenapi(read.text, { ...source.options, accepted, refused, openId });
   });
   if (!("definitionJson" in result)) return result;
+  const { ruledClasses, ...imported } = result;
+  const { definitionJson: next, flagged } = imported;
+  const comparison = current === undefined ? undefined : compareTexts(current, next, flagged);
+  const isAccepted = isTrusted && current !== undefined && comparison !== undefined;
   return {
-    ...result,
+    ...imported,
     digest: createHash("sha256")
       .update(read.text)
       .update(JSON.stringify(openId ?? ""))
       .digest("hex"),
-    comparison: current === undefined ? undefined : compareTexts(current, result.definitionJson, result.flagged),
+    comparison,
+    trusted: isAccepted ? await acceptTrusted({ current, next, flagged, ruledClasses }) : undefined,
   };
 }
 

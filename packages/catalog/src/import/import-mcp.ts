@@ -9,6 +9,7 @@ import {
   type ImportedToolkit,
   type ImportOptions,
   overrideOf,
+  ruledClassesOf,
 } from "./import-openapi.ts";
 import { mcpTool, type OfferedTool } from "./mcp-tool.ts";
 import type { ImportedTool } from "./operation.ts";
@@ -59,6 +60,7 @@ export function importMcp(listing: McpListing, options: McpImportOptions): Impor
     names: {},
     moved: {},
     flagged: made.tools.filter(([, { isFlagged }]) => isFlagged).map(([name]) => name),
+    ruledClasses: ruledClassesOf(made.tools),
     definitionJson: JSON.stringify({
       toolkit,
       tools: Object.fromEntries(made.tools.map(([name, { document }]) => [name, document])),

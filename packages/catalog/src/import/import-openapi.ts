@@ -73,7 +73,8 @@ export type ImportedReport = {
 
 /**
  * Result of an import. `definitionJson`: the toolkit's definition, as PublishToolkit takes it. `names`: the tool name that an import gave
- * to each operation, now or earlier. `moved`: the names that other operations had before, by operation. `flagged`: names of tools of earlier imports that are suspicious now.
+ * to each operation, now or earlier. `moved`: the names that other operations had before, by operation. `flagged`: names of tools of earlier
+ * imports that are suspicious now. `ruledClasses`: the access class that each tool has without overrides.
  */
 export type ImportedToolkit = {
   readonly definitionJson: string;
@@ -81,6 +82,7 @@ export type ImportedToolkit = {
   readonly names: ImportOptions["names"];
   readonly moved: ImportOptions["names"];
   readonly flagged: readonly string[];
+  readonly ruledClasses: Readonly<Record<string, AccessClass>>;
 };
 
 /**
@@ -117,6 +119,7 @@ export function importOpenapi(text: string, options: ImportOptions): ImportedToo
     names: keptNames(options, tools),
     moved: tools.moved,
     flagged: tools.made.filter(([, { isFlagged }]) => isFlagged).map(([name]) => name),
+    ruledClasses: ruledClassesOf(tools.made),
     report: {
       title: safeText(infoOf(document)["title"], 200) ?? toolkit.name,
       version: plainText(infoOf(document)["version"], 60),
@@ -400,6 +403,11 @@ export function countClasses(tools: MadeTools["made"]): Record<AccessClass, numb
   const counts = { read: 0, write: 0, destructive: 0 };
   for (const [, { document }] of tools) counts[(document as ActionDocument).class]++;
   return counts;
+}
+
+/** Returns the access class that each tool has without overrides, by the tool's name. */
+export function ruledClassesOf(tools: MadeTools["made"]): ImportedToolkit["ruledClasses"] {
+  return Object.fromEntries(tools.map(([name, { ruledClass }]) => [name, ruledClass]));
 }
 
 function infoOf({ root }: OpenapiDocument): DocumentNode {

@@ -103,23 +103,28 @@ export type ImporterOptions = {
 
 /**
  * An OpenAPI document to import, with the options of the import. If `document` is empty, it is read from `url`. `isWatched`: true if svc
- * reads the document again each day. `moved`: names of tools that other operations had before, by operation.
+ * reads the document again each day. `isTrusted`: true if svc accepts changes of the document by itself. `moved`: names of tools that other
+ * operations had before, by operation.
  */
 type DocumentSource = Omit<ChosenImportOptions, "documentUrl"> & {
   readonly url: string;
   readonly document: string;
   readonly isWatched: boolean;
+  readonly isTrusted: boolean;
   readonly moved: ImportedToolkit["moved"];
 };
 
-/** An MCP server to import, with the options of the import. */
-type McpSource = Omit<McpImportOptions, "refused" | "accepted" | "oauth"> & { readonly isTrial?: boolean | undefined };
+/** An MCP server to import, with the options of the import. `isTrusted`: true if svc accepts changes of its tools by itself. */
+type McpSource = Omit<McpImportOptions, "refused" | "accepted" | "oauth"> & {
+  readonly isTrial?: boolean | undefined;
+  readonly isTrusted: boolean;
+};
 
 /** Source of an import: an OpenAPI document, or an MCP server. */
 export type ImportSource = ({ readonly kind: "openapi" } & DocumentSource) | ({ readonly kind: "mcp" } & McpSource);
 
 /** The toolkit (the tools of one app) that an import made, with its definition as JSON text, its names of tools, and the report. */
-export type CheckedImport = Omit<ImportedAndCompared, "comparison"> & {
+export type CheckedImport = Omit<ImportedAndCompared, "comparison" | "trusted"> & {
   readonly toolkit: Toolkit;
   /** OAuth client of the project that is stored with the toolkit. Undefined if there is none, or if the project has one already. */
   readonly client: FoundToolkitClient | undefined;
@@ -183,7 +188,9 @@ export function createToolkitImporter({
         "document" in source
           ? await documentToImport(source, projectId, read)
           : await serverToImport(source, { projectId, isNew: current === undefined }, readMcp);
-      const result = await runTask({ source: made, current }, projectId);
+      // A source that an older svc stored has no value for `isTrusted`.
+      const isTrusted = source.isTrusted === true;
+      const result = await runTask({ source: made, current, isTrusted }, projectId);
       if ("definitionFaults" in result)
         throw catalogFaults.DEFINITION_INVALID(new DefinitionError(result.definitionFaults), (fault) =>
           fieldOfImport(fault, kind),
@@ -213,7 +220,7 @@ export function createToolkitImporter({
     async convert(source, projectId) {
       if (source.kind === "openapi" && (source.url === "") === (source.document === ""))
         throw catalogFaults.SOURCE_INVALID("openapi needs either url or document", "Set exactly one of the two.");
-      const { comparison: _comparison, ...made } = await importOne(source, undefined, projectId);
+      const { comparison: _comparison, trusted: _trusted, ...made } = await importOne(source, undefined, projectId);
       // The thread has made all checks. What is left is cheap, and other work of the node can run between its parts.
       return {
         ...made,
@@ -259,7 +266,7 @@ function fieldOfImport({ file, path }: FileFault, source: "openapi" | "mcp"): st
 type FoundSource = SourceToImport & { readonly client?: FoundToolkitClient | undefined };
 
 async function documentToImport(
-  { url, document, isWatched: _isWatched, moved: _moved, ...options }: DocumentSource,
+  { url, document, isWatched: _isWatched, isTrusted: _isTrusted, moved: _moved, ...options }: DocumentSource,
   projectId: ProjectId,
   read: ImporterOptions["read"],
 ): Promise<FoundSource> {
@@ -276,7 +283,7 @@ async function serverToImport(
   { projectId, isNew }: { readonly projectId: ProjectId; readonly isNew: boolean },
   readMcp: ImporterOptions["readMcp"],
 ): Promise<FoundSource> {
-  const { isTrial = false, ...options } = source;
+  const { isTrial = false, isTrusted: _isTrusted, ...options } = source;
   const { url, header, slug } = options;
   const address = checkMcpSource(source);
   const reading = await readMcp({ url: address, slug, projectId, takesOauth: header === "" && isNew, isTrial });

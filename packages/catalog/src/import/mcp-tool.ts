@@ -54,7 +54,8 @@ function convert({ name, node }: OfferedTool, options: ConvertOptions): Imported
   const onCut = (reason: string) => cuts.set(reason, (cuts.get(reason) ?? 0) + 1);
   const hints = objectOf(node["annotations"]);
   const said = saidClass(hints);
-  const access = chosenClass(override) ?? said ?? "destructive";
+  const ruledClass = said ?? "destructive";
+  const access = chosenClass(override) ?? ruledClass;
   const given = objectOf(node["inputSchema"]);
   const converter = new SchemaConverter({ root: given, part: "input", limits: options.input, patterns, onCut });
   const taken = argumentsOf(converter.convert(given, "arguments"), given, access);
@@ -70,6 +71,7 @@ function convert({ name, node }: OfferedTool, options: ConvertOptions): Imported
   return {
     document,
     isFlagged: description.isFlagged,
+    ruledClass,
     suggested: said === undefined && chosenClass(override) === undefined ? milderClass(name) : undefined,
     notes: [
       { kind: "says", detail: said === undefined ? "nothing" : `${saidWords[said]}` },

@@ -31,6 +31,8 @@ export type ImportedTool = {
   readonly suggested: AccessClass | undefined;
   /** True if its texts give orders to their reader. Only tools that `isKnown` knows can be so; others are left out. */
   readonly isFlagged: boolean;
+  /** Access class that the tool has without a person's choice. */
+  readonly ruledClass: AccessClass;
 };
 
 /** Values that are the same for all operations of one imported document. `bytesMax`: maximum size of one tool as JSON, in bytes. */
@@ -104,7 +106,8 @@ function convert(context: OperationContext, operation: Operation, options: Conve
   const body = method === "GET" ? undefined : bodyOf(root, node, { converter, others: parameters, onCut });
   const result = resultOf(root, node, new SchemaConverter({ ...shared, part: "output", limits: options.output }));
   const id = typeof node["operationId"] === "string" ? node["operationId"] : "";
-  const access = chosenClass(options.override) ?? classOf({ method, path: operation.path, id });
+  const ruledClass = classOf({ method, path: operation.path, id });
+  const access = chosenClass(options.override) ?? ruledClass;
   const input: JsonSchema = {
     type: "object",
     additionalProperties: false,
@@ -145,6 +148,7 @@ function convert(context: OperationContext, operation: Operation, options: Conve
   return {
     document,
     isFlagged: description.isFlagged,
+    ruledClass,
     suggested: access === "write" && mayOnlyRead({ method, path: operation.path, id }) ? "read" : undefined,
     notes: [
       ...(paging === undefined ? [] : [{ kind: "paging", detail: JSON.stringify(paging) }]),

@@ -183,7 +183,8 @@ function isBreakingField(field: string, [before, after]: Values): boolean {
   return ["kind", "response", "paging"].includes(field) && before !== undefined;
 }
 
-function rankOf(access: unknown): number {
+/** Returns the rank of an access class. A more dangerous class has a higher rank; another value has the lowest. */
+export function rankOf(access: unknown): number {
   return accessClasses.indexOf(access as AccessClass);
 }
 

@@ -3,9 +3,16 @@ import { ImportError, type ImportFault } from "../import/import-fault.ts";
 import type { ImportOverride } from "../import/import-openapi.ts";
 import { checkPrivateToolkit } from "../private/parse-definition.ts";
 import { DefinitionError, type FileFault } from "../read/definition-file.ts";
+import type { AccessClass } from "../read/documents.ts";
 import { addOverrides } from "./accept-overrides.ts";
 import { applyOverrides } from "./apply-overrides.ts";
-import { compareDefinitions, type DefinitionDifferences, type DefinitionObject } from "./compare-definitions.ts";
+import {
+  compareDefinitions,
+  type DefinitionDifferences,
+  type DefinitionObject,
+  memberOf,
+  rankOf,
+} from "./compare-definitions.ts";
 import { type AcceptedChanges, isAcceptedTool, mergeDefinitions } from "./merge-definitions.ts";
 
 /**
@@ -77,6 +84,75 @@ export async function mergeChecked(task: MergeTask): Promise<MergeResult> {
     if (error instanceof DefinitionError) return { definitionFaults: error.faults };
     if (error instanceof ImportError) return { fault: error.fault };
     throw error;
+  }
+}
+
+/**
+ * A request to accept the changes of a trusted source. Both definitions are JSON texts. `flagged`: tools whose newer texts are suspicious.
+ * `ruledClasses`: the access class that each tool of the newer definition has without overrides.
+ */
+type TrustTask = {
+  readonly current: string;
+  readonly next: string;
+  readonly flagged: readonly string[];
+  readonly ruledClasses: Readonly<Record<string, AccessClass>>;
+};
+
+/**
+ * Changes of a trusted source. `definitionJson`: the definition with the changes that svc accepts by itself. `accepted`: these changes.
+ * `rest`: the changes that wait for an approver; undefined if there are none.
+ */
+export type TrustedChanges = {
+  readonly definitionJson: string;
+  readonly accepted: ComparedDefinitions;
+  readonly rest: ComparedDefinitions | undefined;
+};
+
+/**
+ * Returns the changes of a trusted source that svc accepts by itself; undefined if there are none. No tool gets a milder access class, and
+ * suspicious tools stay as they are. Nothing is accepted if the origin of the toolkit changes, or if the source has no tools any more.
+ */
+export async function acceptTrusted(task: TrustTask): Promise<TrustedChanges | undefined> {
+  const { current, next, flagged } = task;
+  const [before, after] = [parse(current), parse(next)];
+  if (Object.keys(after.tools).length === 0 || compareDefinitions(before, after).originAfter !== "") return undefined;
+  const newer = withStricterClasses(before, after, task.ruledClasses);
+  const mergedWithout = (held: readonly string[]) =>
+    JSON.stringify(mergeDefinitions(before, newer, { tools: [], flagged: held, origin: false }));
+  let definitionJson = mergedWithout(flagged);
+  // A stricter class can break a rule, for example if the tool has an argument of the name `confirm`. Such a tool stays as it is.
+  const refused = await refusedTools(definitionJson);
+  if (refused.length > 0) definitionJson = mergedWithout([...flagged, ...refused]);
+  if (refused.length > 0 && (await refusedTools(definitionJson)).length > 0) return undefined;
+  const accepted = compareTexts(current, definitionJson, []);
+  return accepted && { definitionJson, accepted, rest: compareTexts(definitionJson, next, flagged) };
+}
+
+/**
+ * Returns a newer definition in which no tool has a milder class than in the accepted definition. A new tool has no milder class than
+ * without overrides.
+ */
+function withStricterClasses(
+  before: DefinitionObject,
+  { toolkit, tools }: DefinitionObject,
+  ruledClasses: TrustTask["ruledClasses"],
+): DefinitionObject {
+  const stricter = Object.entries(tools).map(([name, tool]) => {
+    const known = memberOf(before.tools, name);
+    const least = known === undefined ? memberOf(ruledClasses, name) : known["class"];
+    return [name, rankOf(tool["class"]) < rankOf(least) ? { ...tool, class: least } : tool] as const;
+  });
+  return { toolkit, tools: Object.fromEntries(stricter) };
+}
+
+/** Returns the names of the tools that break a rule of private toolkits. A broken rule of the toolkit itself has an empty name. */
+async function refusedTools(definitionJson: string): Promise<readonly string[]> {
+  try {
+    await checkPrivateToolkit(definitionJson);
+    return [];
+  } catch (error) {
+    if (!(error instanceof DefinitionError)) throw error;
+    return error.faults.map(({ file }) => (file.startsWith("tools.") ? file.slice("tools.".length) : ""));
   }
 }
 

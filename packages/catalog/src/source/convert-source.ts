@@ -11,7 +11,7 @@ export function sourceMessage(
   source: ToolkitSource,
   binding: ToolkitBinding | undefined,
 ): MessageInitShape<typeof ToolkitSourceSchema> {
-  const { only, except, overrides } = readOptions(source.options);
+  const { only, except, overrides, isTrusted } = readOptions(source.options);
   return {
     kind: source.kind,
     origin: source.origin.replace(/[?#].*$/s, ""),
@@ -20,6 +20,7 @@ export function sourceMessage(
     only: [...only],
     except: [...except],
     overrides: [...overrides],
+    trust: isTrusted === true,
     ...(source.nextAt !== null && { nextRefreshAt: timestampFromMs(source.nextAt) }),
     ...(binding && { binding: bindingMessage(binding) }),
   };

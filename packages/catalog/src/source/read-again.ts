@@ -4,19 +4,29 @@ import type { Database } from "@svc/db/connect";
 import { catalogFaults } from "../errors.ts";
 import type { ImportedAndCompared } from "../import/import-checked.ts";
 import type { ToolkitImporter } from "../import/import-toolkit.ts";
-import type { CatalogViews } from "../private/private-toolkits.ts";
+import { parseKeptToolkit } from "../private/parse-definition.ts";
+import type { CatalogViews, PublishedToolkit } from "../private/private-toolkits.ts";
+import { createPublisher } from "../private/publish.ts";
+import type { TrustedChanges } from "./compare-texts.ts";
 import { importOf, optionsText, waitingOf } from "./source-options.ts";
 
 /** Dependencies of a reader of sources. */
 export type SourceReaderOptions = {
   readonly db: Database;
   readonly clock: Clock;
-  readonly views: Pick<CatalogViews, "forget">;
+  readonly views: CatalogViews;
   readonly importer: ToolkitImporter;
 };
 
-/** Content of a source that was read again, with the accepted definition with which it was compared. */
-type ReadSourceAgain = ImportedAndCompared & { readonly definition: string; readonly document: string };
+/**
+ * Content of a source that was read again, with the accepted definition with which it was compared. `trusted`: the changes that `store`
+ * accepts by itself, with the toolkit that they make; undefined if it accepts none.
+ */
+type ReadSourceAgain = Omit<ImportedAndCompared, "trusted"> & {
+  readonly definition: string;
+  readonly document: string;
+  readonly trusted: (TrustedChanges & PublishedToolkit) | undefined;
+};
 
 /** Reads sources of private toolkits (such as the document from which an app was imported) again. */
 export type SourceReader = {
@@ -26,8 +36,8 @@ export type SourceReader = {
    */
   read(projectId: ProjectId, source: ToolkitSource, document: string): Promise<ReadSourceAgain>;
   /**
-   * Stores the differences that `read` has found. They wait until an approver accepts them. Rejects with CHANGES_OUTDATED if the toolkit was
-   * changed in the meantime, and with the error of a quota.
+   * Stores the differences that `read` has found. They wait until an approver accepts them, except those of a trusted source that svc accepts
+   * by itself. Rejects with CHANGES_OUTDATED if the toolkit was changed in the meantime, and with the error of a quota.
    */
   store(projectId: ProjectId, source: ToolkitSource, read: ReadSourceAgain): Promise<void>;
 };
@@ -35,6 +45,19 @@ export type SourceReader = {
 /** Creates the reader of sources, which RefreshToolkit and the watcher of sources use. */
 export function createSourceReader({ db, clock, views, importer }: SourceReaderOptions): SourceReader {
   const sourcesOf = (projectId: ProjectId) => toolkitSourcesForProject(db, projectId);
+  const publish = createPublisher(views);
+  /** Adds the toolkit that trusted changes make. Undefined if the catalog refuses it: all changes then wait for an approver. */
+  const publishable = async (projectId: ProjectId, { definitionJson, ...trusted }: TrustedChanges) => {
+    const toolkit = await parseKeptToolkit(definitionJson, { ownerProjectId: projectId, isImported: true });
+    const made = { ...trusted, toolkit, definitionJson };
+    try {
+      await publish(projectId, made, { dryRun: true, mustBeNew: false, source: undefined });
+      return made;
+    } catch (error) {
+      if (error instanceof Fault) return undefined;
+      throw error;
+    }
+  };
   return {
     async read(projectId, source, document) {
       const { slug } = source;
@@ -42,28 +65,37 @@ export function createSourceReader({ db, clock, views, importer }: SourceReaderO
       if (definition === undefined) throw catalogFaults.CHANGES_OUTDATED(slug, "slug");
       try {
         const made = await importer.refresh(importOf(source, document), definition, projectId);
-        return { ...made, definition, document };
+        const trusted = made.trusted && (await publishable(projectId, made.trusted));
+        return { ...made, definition, document, trusted };
       } catch (error) {
         if (document === "" && isAboutSource(error)) await sourcesOf(projectId).reportFailure(source, storable(error));
         throw error;
       }
     },
-    async store(projectId, source, { comparison, digest, definition, document, ...made }) {
+    async store(projectId, source, { comparison, digest, definition, document, trusted, ...made }) {
       const refreshed = {
-        definition,
         digest: Buffer.from(digest, "hex"),
         options: optionsText(importOf(source, document), made),
-        waiting: waitingOf(comparison),
         refreshedAt: clock.now(),
       };
-      const refusal = await sourcesOf(projectId).refresh(source, refreshed);
-      if (refusal === "outdated") throw catalogFaults.CHANGES_OUTDATED(source.slug, "slug");
-      if (refusal !== undefined) {
-        const error = quotaFaults[refusal.quota](refusal.quotaReached);
-        if (document === "") await sourcesOf(projectId).reportFailure(source, storable(error));
+      try {
+        if (trusted === undefined) {
+          const refusal = await sourcesOf(projectId).refresh(source, {
+            ...{ ...refreshed, definition, waiting: waitingOf(comparison) },
+          });
+          if (refusal === "outdated") throw catalogFaults.CHANGES_OUTDATED(source.slug, "slug");
+          if (refusal !== undefined) throw quotaFaults[refusal.quota](refusal.quotaReached);
+          views.forget(projectId);
+        } else {
+          const { accepted, rest } = trusted;
+          const trust = { before: source, read: refreshed, acceptedDigest: accepted.digest, rest: waitingOf(rest) };
+          const change = { kind: "trust", ...trust } as const;
+          await publish(projectId, trusted, { dryRun: false, mustBeNew: false, source: change });
+        }
+      } catch (error) {
+        if (document === "" && isAboutSource(error)) await sourcesOf(projectId).reportFailure(source, storable(error));
         throw error;
       }
-      views.forget(projectId);
     },
   };
 }

@@ -1,13 +1,13 @@
 import type { ServiceImpl } from "@connectrpc/connect";
 import { type ProjectId, requireProject } from "@svc/core";
-import { type SourceChange, type ToolkitSource, toolkitSourcesForProject } from "@svc/db/catalog/sources";
+import { type ToolkitSource, toolkitSourcesForProject } from "@svc/db/catalog/sources";
 import type { CatalogService, Toolkit as ToolkitMessage } from "@svc/gen/catalog";
 import { readBoundText } from "../bound/binding.ts";
 import { catalogFaults } from "../errors.ts";
 import { reportMessage } from "../import/convert-import.ts";
 import type { Toolkit } from "../model.ts";
 import { parseKeptToolkit } from "../private/parse-definition.ts";
-import type { PublishedToolkit } from "../private/private-toolkits.ts";
+import { createPublisher } from "../private/publish.ts";
 import type { ToolkitSourceState } from "../view/view.ts";
 import type { DefinitionDifferences } from "./compare-definitions.ts";
 import { readDifferences } from "./compare-texts.ts";
@@ -17,12 +17,6 @@ import { waitingOf } from "./source-options.ts";
 
 /** Dependencies of the calls about the sources of private toolkits (apps that a project imported). */
 export type SourceCallsOptions = SourceReaderOptions & {
-  /** Checks a toolkit against the catalog of its project, and stores it. With `dryRun`, only checks it. */
-  readonly publish: (
-    projectId: ProjectId,
-    made: PublishedToolkit,
-    options: { readonly dryRun: boolean; readonly mustBeNew: boolean; readonly source: SourceChange },
-  ) => Promise<void>;
   readonly toolkitMessage: (toolkit: Toolkit, source: ToolkitSourceState) => Promise<ToolkitMessage>;
 };
 
@@ -34,7 +28,8 @@ type SourceCalls = Pick<
 
 /** Creates the calls that read a source again, and that accept what it has changed. */
 export function createSourceCalls(options: SourceCallsOptions): SourceCalls {
-  const { db, importer, publish, toolkitMessage } = options;
+  const { db, importer, views, toolkitMessage } = options;
+  const publish = createPublisher(views);
   const sourcesOf = (projectId: ProjectId) => toolkitSourcesForProject(db, projectId);
   const requireSource = async (projectId: ProjectId, slug: string): Promise<ToolkitSource> => {
     const source = await sourcesOf(projectId).find(slug);
@@ -69,10 +64,12 @@ export function createSourceCalls(options: SourceCallsOptions): SourceCalls {
       }
       const read = await reader.read(projectId, source, document);
       if (!dryRun) await reader.store(projectId, source, read);
-      const { report, comparison } = read;
+      const { report, trusted, comparison } = read;
+      const waiting = trusted === undefined ? comparison : trusted.rest;
       return {
         report: reportMessage(report),
-        ...(comparison !== undefined && { changes: changesMessage(comparison.changes, comparison.digest) }),
+        ...(waiting !== undefined && { changes: changesMessage(waiting.changes, waiting.digest) }),
+        ...(trusted !== undefined && { accepted: changesMessage(trusted.accepted.changes, trusted.accepted.digest) }),
       };
     },
     async acceptToolkitChanges({ slug, digest, toolNames, origin, dryRun, overrides: given }, ctx) {

@@ -7,8 +7,8 @@ import { createSourceReader, type SourceReader, type SourceReaderOptions } from 
 import { watchedEveryMs } from "./source-options.ts";
 
 /**
- * Reads sources of private toolkits (MCP servers, and documents that a project watches) again when they are due. It only finds changes;
- * approvers accept them.
+ * Reads sources of private toolkits (MCP servers, and documents that a project watches) again when they are due. The changes wait until an
+ * approver accepts them, except those of a trusted source that svc accepts by itself.
  */
 export type SourceWatcher = {
   start(): void;

@@ -9,7 +9,14 @@ import { connectedAccounts, privateToolkits, toolkitSources, webhookSecrets } fr
 import type { ToolkitSourceKind } from "../schema/words.ts";
 import { statement } from "../sql/statement.ts";
 import { deleteToolkitClient, type FoundToolkitClient, keepFoundClient } from "./clients.ts";
-import { acceptSourceChanges, isSourceOfToolkit, putSource, type SourceChange, textsOf } from "./sources.ts";
+import {
+  acceptSourceChanges,
+  acceptTrustedChanges,
+  isSourceOfToolkit,
+  putSource,
+  type SourceChange,
+  textsOf,
+} from "./sources.ts";
 import { findBytesReached, type ToolkitQuotaReached, touchCatalog } from "./touch.ts";
 
 /** The definition of a private toolkit (published by one project for itself), as JSON text. */
@@ -42,7 +49,7 @@ export type PrivateToolkitRepository = {
    * Stores a toolkit, or replaces the toolkit with the same slug, and returns undefined. Otherwise stores nothing and returns the reason:
    * - a reached quota: the project would have too many toolkits, or too large ones.
    * - `taken`: `mustBeNew` is true and the project has a toolkit with this slug.
-   * - `outdated`: the changes that `source` accepts are not the changes that wait now.
+   * - `outdated`: the changes that `source` accepts are not the changes that wait now, or the source has changed since it was read.
    *
    * `source`: the new record of where the toolkit was imported from. Undefined deletes the stored record. `client`: the project's OAuth
    * client that an import found. Undefined keeps the stored client.
@@ -108,12 +115,15 @@ export function privateToolkitsForProject(db: Executor, projectId: ProjectId): P
         // Comes after the checks that end the transaction without an error, because it must not be stored without the definition.
         const changed = { projectId, slug: toolkit.slug, version };
         if (source?.kind === "accept" && !(await acceptSourceChanges(tx, changed, source))) return "outdated";
+        const at = toolkit.updatedAt;
+        if (source?.kind === "trust" && !(await acceptTrustedChanges(tx, changed, { ...source, at })))
+          return "outdated";
         const insert = tx.orm.insert(privateToolkits).values({ projectId, ...toolkit });
         const target = [privateToolkits.projectId, privateToolkits.slug];
         if (!mustBeNew) await insert.onConflictDoUpdate({ target, set: toolkit });
         else if ((await insert.onConflictDoNothing({ target }).returning({ slug: privateToolkits.slug })).length === 0)
           return "taken";
-        if (source?.kind !== "accept") await putSource(tx, changed, source);
+        if (source === undefined || source.kind === "put") await putSource(tx, changed, source);
         if (client !== undefined) await keepFoundClient(tx, { ...client, projectId, slug: toolkit.slug });
         return undefined;
       }),

@@ -1,5 +1,6 @@
-import type { ProjectId } from "@svc/core";
+import { createId, type ProjectId } from "@svc/core";
 import { and, eq } from "drizzle-orm";
+import { insertAuditEvent } from "../audit/list.ts";
 import { type Executor, withTransaction } from "../connect.ts";
 import { privateToolkits, toolkitSources } from "../schema/index.ts";
 import type { ToolkitSourceKind } from "../schema/words.ts";
@@ -31,7 +32,8 @@ export type NewToolkitSource = {
 
 /**
  * A change of a toolkit's source that is stored together with the toolkit. `put`: an import with a new source. `accept`: an approver
- * accepts the waiting changes with the digest `changesDigest`; `rest` are the changes that wait further.
+ * accepts the waiting changes with the digest `changesDigest`; `rest` are the changes that wait further. `trust`: svc itself accepts
+ * changes of a trusted source, which it has just read; `acceptedDigest` identifies them in the audit log, in hexadecimal.
  */
 export type SourceChange =
   | { readonly kind: "put"; readonly source: NewToolkitSource }
@@ -39,6 +41,13 @@ export type SourceChange =
       readonly kind: "accept";
       readonly changesDigest: Buffer;
       readonly options: string;
+      readonly rest: WaitingChanges | undefined;
+    }
+  | {
+      readonly kind: "trust";
+      readonly before: ToolkitSource;
+      readonly read: Pick<NewToolkitSource, "digest" | "options" | "refreshedAt">;
+      readonly acceptedDigest: string;
       readonly rest: WaitingChanges | undefined;
     };
 
@@ -151,7 +160,8 @@ type ChangedToolkit = { readonly projectId: ProjectId; readonly slug: string; re
 /** Returns the texts that a change of a source stores in its row. They count towards the project's quota of bytes. */
 export function textsOf(change: SourceChange | undefined): readonly string[] {
   if (change === undefined) return [];
-  return change.kind === "put" ? [change.source.options] : [change.options, ...waitingTexts(change.rest)];
+  if (change.kind === "put") return [change.source.options];
+  return [change.kind === "accept" ? change.options : change.read.options, ...waitingTexts(change.rest)];
 }
 
 function waitingTexts(waiting: WaitingChanges | undefined): readonly string[] {
@@ -188,4 +198,26 @@ export async function acceptSourceChanges(
     .where(and(own(projectId, slug), eq(toolkitSources.changesDigest, changesDigest)))
     .returning({ slug: toolkitSources.slug });
   return rows.length > 0;
+}
+
+/**
+ * Stores what a trusted source says now, with the changes that svc does not accept by itself, and enters the acceptance in the audit log.
+ * Returns false and changes nothing if the source has changed since it was read. `at`: time of the acceptance, epoch milliseconds.
+ */
+export async function acceptTrustedChanges(
+  tx: Executor,
+  { projectId, slug, version }: ChangedToolkit,
+  { before, read, rest, acceptedDigest, at }: Extract<SourceChange, { kind: "trust" }> & { readonly at: number },
+): Promise<boolean> {
+  const rows = await tx.orm
+    .update(toolkitSources)
+    .set({ ...read, ...(rest ?? nothingWaits), lastError: "", version })
+    .where(and(own(projectId, slug), eq(toolkitSources.version, before.version)))
+    .returning({ slug: toolkitSources.slug });
+  if (rows.length === 0) return false;
+  await insertAuditEvent(tx, {
+    ...{ id: createId("aud", at), at, projectId, actor: "service", actorId: null, entityDigest: null, outcome: "ok" },
+    ...{ action: "CatalogService.AcceptToolkitChanges", subject: `${slug} ${acceptedDigest}` },
+  });
+  return true;
 }

@@ -17,7 +17,11 @@ export const addToolkitRefresh = call(CatalogService.method.refreshToolkit, {
   options: [["--dry-run", "show the changes without storing them"]],
   request: async ({ values: { file }, context }) =>
     typeof file === "string" ? { document: await readDocumentFile(file, context) } : {},
-  shows: ({ changes }) => changeLines(changes),
+  shows: ({ changes, accepted }, { request: { dryRun } }) => {
+    if (accepted === undefined) return changeLines(changes);
+    const text = `svc ${dryRun === true ? "would accept" : "has accepted"} these changes by itself, because the source is trusted`;
+    return [...changeLines(accepted), text, ...(changes === undefined ? [] : changeLines(changes))];
+  },
   notes: ({ changes }, { request: { slug: named = "", dryRun } }) =>
     changes === undefined ? [] : [dryRun === true ? "The changes are not stored." : acceptText(named, changes)],
   examples: ["svc toolkits refresh billing", "svc toolkits refresh billing openapi.yaml"],
@@ -44,10 +48,16 @@ export const addToolkitSource = call(CatalogService.method.getToolkitSource, {
       ["last read", timeText(source?.refreshedAt)],
       ["next read", nextReadText(source)],
       ...(source?.lastError ? ([["failed", plainText(source.lastError)]] as const) : []),
+      ...acceptedRows(source),
       ["changes", changes === undefined ? "none" : String(changes.count)],
     ]),
   examples: ["svc toolkits source billing"],
 });
+
+function acceptedRows(source: ToolkitSource | undefined): readonly (readonly [string, string])[] {
+  if (source === undefined || source.kind === "shared") return [];
+  return [["accepted by", source.trust ? "svc itself, except changes that need an approver" : "an approver"]];
+}
 
 function nextReadText(source: ToolkitSource | undefined): string {
   if (source?.kind === "shared") return "never: it follows the shared toolkit";

@@ -11,7 +11,7 @@ import type { CommandContext } from "../../command/context.ts";
 import { command, type Run } from "../../command/declared.ts";
 import { messageText } from "../../text/message.ts";
 import { type ConnectInputs, readCredential } from "../connect/inputs.ts";
-import { type ClassChoice, classes, reportLines, shownLines } from "./import.ts";
+import { type ClassChoice, classes, reportLines, shownLines, trustOption } from "./import.ts";
 
 type ConnectMcpValues = ConnectInputs & {
   readonly url: string;
@@ -21,6 +21,7 @@ type ConnectMcpValues = ConnectInputs & {
   readonly entity?: string;
   readonly class?: readonly ClassChoice[];
   readonly replace?: true;
+  readonly trust?: true;
   readonly dryRun?: true;
   readonly show?: "left-out" | "notes" | "suggestions";
 };
@@ -45,6 +46,7 @@ export const addConnectMcp = command(
         { parse: classes },
       ],
       ["--replace", "replace a toolkit that has the slug"],
+      trustOption,
       ["--dry-run", "list and check the tools without storing a toolkit"],
       [
         "--show <what>",
@@ -84,9 +86,10 @@ async function importTools(
   values: ConnectMcpValues,
   context: CommandContext,
 ): Promise<ImportToolkitResponse> {
-  const { url, header = "", slug = "", category = "", class: choices = [], replace = false, dryRun = false } = values;
+  const { url, header = "", slug = "", category = "", class: choices = [] } = values;
+  const { replace = false, trust = false, dryRun = false } = values;
   const request = create(ImportToolkitRequestSchema, {
-    ...{ slug, category, replace, dryRun },
+    ...{ slug, category, replace, trust, dryRun },
     mcp: create(McpSourceSchema, { url, header }),
     overrides: choices.map((choice) => create(ImportOverrideSchema, choice)),
   });

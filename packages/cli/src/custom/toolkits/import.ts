@@ -33,6 +33,12 @@ type ImportValues = {
  */
 export type ClassChoice = { readonly class: string; readonly match: string };
 
+/** The option `--trust` of the commands that import: svc then accepts later changes of the source by itself. */
+export const trustOption = [
+  "--trust",
+  "accept later changes without an approver, except milder classes, suspicious texts and a new address",
+] as const;
+
 /** The command `svc toolkits import`, which makes a toolkit from an OpenAPI document, with one tool for each operation. */
 export const addToolkitImport = command(
   CatalogService.method.importToolkit,
@@ -58,6 +64,7 @@ export const addToolkitImport = command(
       ["--idempotency-header <name>", "header in which the app takes an idempotency key"],
       ["--replace", "replace a toolkit that has the slug"],
       ["--watch", "read the address again each day, and keep what has changed until an approver accepts it"],
+      trustOption,
       ["--dry-run", "read and check the document without storing a toolkit"],
       [
         "--show <what>",

@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { TriggersService } from "@svc/gen/triggers";
 import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
@@ -11,6 +13,7 @@ import {
   settled,
 } from "./test-standing.ts";
 
+const root = fileURLToPath(new URL("../../../", import.meta.url));
 let database: TestDatabase;
 let world: StandingWorld;
 beforeAll(async () => {
@@ -91,6 +94,24 @@ test("a dead endpoint fires svc.subscription_disabled, and a program starts on i
     expect((await triggers.listDeliveries({ subscriptionId: id })).deliveries).toHaveLength(count);
     expect((await triggers.previewSubscription({ id })).matched).toBe(count);
   }
+});
+
+test("when svc deactivates an endpoint, the program of the example sends one message that says why", async () => {
+  const project = await world.project();
+  const triggers = world.node.client(TriggersService, { projectId: project.projectId, role: "approver" });
+  await using dead = await startTestReceiver();
+  dead.script({ status: 503 });
+  const example = JSON.parse(readFileSync(`${root}docs/examples/standing/report-disabled-endpoints.json`, "utf8"));
+  // The test app sends the message instead of the chat app.
+  const [step] = example.program.steps;
+  Object.assign(step, { call: "desk.send_note", entity: "ops", args: { text: step.args.text } });
+  await project.standing.createStandingProgram({ slug: "report", definitionJson: JSON.stringify(example) });
+  const { subscription } = await triggers.createSubscription({ endpointUrl: dead.url });
+  const before = world.world.seen.length;
+  await triggers.sendTestEvent({ subscriptionId: subscription?.id ?? "" });
+  const sent = await settled(async () => world.world.seen.length > before && world.world.seen.slice(before));
+  const text = `http://127.0.0.1:${dead.port} is deactivated: http_503, 1 deliveries waited`;
+  expect(sent).toMatchObject([{ method: "POST", path: "/notes", body: { text } }]);
 });
 
 test("a failed job is reported once, and not a job that an operational event started", async () => {

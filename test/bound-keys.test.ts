@@ -6,6 +6,7 @@ import { ContactsService } from "@svc/gen/contacts";
 import { GrantsService } from "@svc/gen/grants";
 import { IdentityService } from "@svc/gen/identity";
 import { JobsService } from "@svc/gen/jobs";
+import { SandboxService } from "@svc/gen/sandbox";
 import { SecretsService } from "@svc/gen/secrets";
 import { StandingService } from "@svc/gen/standing";
 import { StatsService } from "@svc/gen/stats";
@@ -263,7 +264,12 @@ const table: Readonly<Record<string, readonly Row[]>> = {
     ...noProgram("id"),
     [{ definitionJson: standingOf("bob") }, "invalid_argument PROGRAM_ENTITY_BOUND"],
   ],
+  "SandboxService/SendSampleEvent": refused,
+  "SandboxService/CreateInbox": refused,
+  "SandboxService/ListInboxRequests": refused,
+  "SandboxService/ConnectSandboxAccounts": refused,
   "StatsService/GetBacklog": refused,
+  "StatsService/GetStart": refused,
   "StatsService/QuerySeries": refused,
   "StatsService/WatchProject": [],
   "ToolsService/SearchTools": [[{ query: "deals of the day" }, "ok"]],
@@ -355,6 +361,7 @@ const services = [
     GrantsService,
     IdentityService,
     JobsService,
+    SandboxService,
     SecretsService,
   ],
   ...[StandingService, StatsService, ToolsService, TriggersService],

@@ -8,6 +8,7 @@ import { ContactsService } from "@svc/gen/contacts";
 import { GrantsService } from "@svc/gen/grants";
 import { IdentityService } from "@svc/gen/identity";
 import { JobsService } from "@svc/gen/jobs";
+import { SandboxService } from "@svc/gen/sandbox";
 import { SecretsService } from "@svc/gen/secrets";
 import { StandingService } from "@svc/gen/standing";
 import { StatsService } from "@svc/gen/stats";
@@ -253,6 +254,7 @@ async function overClient(descriptor: DescService, method: string, body: JsonObj
     IdentityService: project.identity,
     StatsService: project.stats,
     ConsoleService: project.console,
+    SandboxService: project.sandbox,
     GrantsService: project.grants,
     AdminService: admin.admin,
   };
@@ -281,6 +283,7 @@ const statsCases: Case[] = [
     {},
     "ok at,pendingDeliveries,pendingByAge,worstSubscriptions,failingSubscriptions,givenUpSubscriptions,deadLetters,jobs,pendingAsks,oldestAskAt,expiredAccounts",
   ],
+  ["GetStart", {}, "ok firstEventAt,firstCallAt,firstJobAt,sandbox,mcpUrl,publicUrl"],
   ["QuerySeries", {}, "ok since,stepSeconds,steps,lines,latencies,bucketBoundsMs"],
   ["QuerySeries", { stepSeconds: 7 }, "invalid_argument STEP_INVALID"],
   ["QuerySeries", { series: ["SERIES_JOBS"], toolSlug: "a.b" }, "invalid_argument SUBJECT_INVALID"],
@@ -1109,6 +1112,19 @@ const consoleCases: Case[] = [
   ["EndSession", { id: "ses_01h455vb4pex5vsknk084sn02q" }, "not_found SESSION_NOT_FOUND"],
 ];
 
+const inboxId = "AZw3";
+const sandboxCases: Case[] = [
+  ["SendSampleEvent", { triggerSlug: "calendar.nope" }, "not_found TRIGGER_NOT_FOUND"],
+  ["SendSampleEvent", { triggerSlug: "svc.nope" }, "not_found TRIGGER_NOT_FOUND"],
+  ["CreateInbox", {}, "ok inboxId,url"],
+  ["ListInboxRequests", { inboxId }, "not_found INBOX_NOT_FOUND"],
+  ["ListInboxRequests", {}, "not_found INBOX_NOT_FOUND"],
+  ["ConnectSandboxAccounts", { entityId: "demo", toolkitSlugs: ["messaging_bot"] }, "ok accounts"],
+  ["ConnectSandboxAccounts", { entityId: "demo" }, "invalid_argument TOOLKIT_SLUGS_INVALID"],
+  ["ConnectSandboxAccounts", { toolkitSlugs: ["messaging_bot"] }, "invalid_argument ENTITY_ID_INVALID"],
+  ["ConnectSandboxAccounts", { entityId: "demo", toolkitSlugs: ["nope"] }, "not_found TOOLKIT_NOT_FOUND"],
+];
+
 const noGrant = "grt_01h455vb4pex5vsknk084sn02q";
 // Calls with an existing grant are tested in packages/cli/src/topics/grants.test.ts and test/authorization.
 const grantCases: Case[] = [
@@ -1310,12 +1326,15 @@ const tables: [DescService, Case[], () => string][] = [
   [ConsoleService, consoleCases, () => bootstrapKey],
   [GrantsService, grantCases, () => bootstrapKey],
   [StatsService, statsCases, () => bootstrapKey],
+  [SandboxService, sandboxCases, () => bootstrapKey],
   [AdminService, admin, () => adminToken],
 ];
 
 /** Methods whose answers depend on the progress of the engines. Only the form of their answers is recorded. */
 const counting: ReadonlySet<string> = new Set([
   "GetBacklog",
+  "GetStart",
+  "CreateInbox",
   "QuerySeries",
   "GetProjectUsage",
   "VerifyAuditLog",

@@ -8,6 +8,7 @@ import { GrantsService } from "@svc/gen/grants";
 import { IdentityService } from "@svc/gen/identity";
 import { JobsService } from "@svc/gen/jobs";
 import { Role, required_role } from "@svc/gen/options";
+import { SandboxService } from "@svc/gen/sandbox";
 import { SecretsService } from "@svc/gen/secrets";
 import { StandingService } from "@svc/gen/standing";
 import { StatsService } from "@svc/gen/stats";
@@ -37,7 +38,16 @@ import { callMcp } from "./confirm-world.ts";
 
 const services: readonly DescService[] = [
   ...[AdminService, CatalogService, ConnectionsService, ConsoleService, ContactsService, GrantsService],
-  ...[IdentityService, JobsService, SecretsService, StandingService, StatsService, ToolsService, TriggersService],
+  ...[
+    IdentityService,
+    JobsService,
+    SandboxService,
+    SecretsService,
+    StandingService,
+    StatsService,
+    ToolsService,
+    TriggersService,
+  ],
 ];
 const callsOfKeys = services.flatMap(({ name, methods }) =>
   methods.filter((method) => getOption(method, required_role) !== Role.ADMIN).map((method) => `${name}/${method.name}`),
@@ -279,6 +289,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
     ...["SecretsService/ListSecrets", "StandingService/GetStandingProgram", "StandingService/ListStandingPrograms"],
     ...["StandingService/GetBackfill", "StandingService/ListStandingRuns", "StandingService/GetStandingRun"],
     ...["StandingService/PreviewStandingProgram", "StatsService/GetBacklog", "StatsService/QuerySeries"],
+    ...["StatsService/GetStart", "SandboxService/CreateInbox", "SandboxService/ListInboxRequests"],
     ...["StatsService/WatchProject", "ToolsService/SearchTools", "ToolsService/DescribeTool"],
     ...[
       "ToolsService/ListToolCalls",
@@ -305,7 +316,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
     ...["TriggersService/PublishEvent", "TriggersService/PublishEvents", "TriggersService/PutEventType"],
     ...["TriggersService/PutEventSettings", "TriggersService/RotateSubscriptionSecret"],
     ...["TriggersService/ReleaseQuarantinedPosts"],
-    ...["JobsService/CreateAskEndpoint", "JobsService/DeleteAskEndpoint"],
+    ...["JobsService/CreateAskEndpoint", "JobsService/DeleteAskEndpoint", "SandboxService/SendSampleEvent"],
   ],
   "they take away what the acts need": [
     ...["ConnectionsService/DeleteConnection", "ConsoleService/EndSession", "GrantsService/RevokeGrant"],
@@ -317,7 +328,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
   ],
   "they say with what, how fast and for whose events calls are made, and make none": [
     ...["ConnectionsService/SetAccountReferences", "ConnectionsService/SetProjectCredential"],
-    "ConnectionsService/PutToolkitClient",
+    ...["ConnectionsService/PutToolkitClient", "SandboxService/ConnectSandboxAccounts"],
     ...["SecretsService/PutSecret", "ToolsService/PutCallLimit", "TriggersService/PutWebhookSecret"],
   ],
   "a write that a hook changes after the confirmation is not sent: test/hooks.test.ts": [

@@ -66,7 +66,7 @@ const testing = String.raw`^test/|^packages/testing/|^packages/db/plans/|/test-[
  * Files of the domain packages that may use API messages: those that implement the methods of services, and those that create their
  * messages.
  */
-const wireAdapters = String.raw`^packages/(?:catalog|connections|tools|triggers|asks|standing)/src/(?:[a-z-]+/)?(?:service|convert)(?:/[^/]+|-[a-z-]+)?\.ts$|^packages/jobs/src/api/[^/]+\.ts$|^packages/node/src/services\.ts$`;
+const wireAdapters = String.raw`^packages/(?:catalog|connections|tools|triggers|asks|standing)/src/(?:[a-z-]+/)?(?:service|convert)(?:/[^/]+|-[a-z-]+)?\.ts$|^packages/jobs/src/api/[^/]+\.ts$|^packages/node/src/(?:sandbox-service|services)\.ts$`;
 
 function except(...places: string[]): RegExp {
   return new RegExp(places.join("|"));

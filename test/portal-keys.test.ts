@@ -8,6 +8,7 @@ import { GrantsService } from "@svc/gen/grants";
 import { IdentityService } from "@svc/gen/identity";
 import { JobsService } from "@svc/gen/jobs";
 import { portal } from "@svc/gen/options";
+import { SandboxService } from "@svc/gen/sandbox";
 import { SecretsService } from "@svc/gen/secrets";
 import { StandingService } from "@svc/gen/standing";
 import { StatsService } from "@svc/gen/stats";
@@ -117,7 +118,16 @@ afterAll(async () => {
 
 const services = [
   ...[AdminService, CatalogService, ConnectionsService, ConsoleService, ContactsService, GrantsService],
-  ...[IdentityService, JobsService, SecretsService, StandingService, StatsService, ToolsService, TriggersService],
+  ...[
+    IdentityService,
+    JobsService,
+    SandboxService,
+    SecretsService,
+    StandingService,
+    StatsService,
+    ToolsService,
+    TriggersService,
+  ],
 ];
 const methods: readonly DescMethod[] = services.flatMap((service) => service.methods);
 const nameOf = ({ parent, name }: DescMethod) => `${parent.name}/${name}`;

@@ -694,6 +694,7 @@ create table projects (
   created_at timestamp(3) with time zone not null,
   routing_version bigint default 1 not null,
   catalog_version bigint default 0 not null,
+  first_agent_call_at timestamp(3) with time zone,
   constraint projects_pkey PRIMARY KEY (id)
 );
 CREATE UNIQUE INDEX projects_name ON public.projects USING btree (name);

@@ -60,6 +60,7 @@ export async function readAll(scene: Playing): Promise<void> {
   await readConsole(call, server);
   await readGrants(call, server);
   await readStats(scene);
+  await readSandbox(scene);
   await exportAnn(scene, projectId);
   pages.push(await (await fetch(`${server.url}/metrics`)).text());
   await call("JobsService/ListSkills");
@@ -75,6 +76,7 @@ export async function readAll(scene: Playing): Promise<void> {
 /** Reads the backlog, the counts, and the first message of a watch. */
 async function readStats({ call, server, answers }: Playing): Promise<void> {
   await call("StatsService/GetBacklog");
+  await call("StatsService/GetStart");
   await call("StatsService/QuerySeries");
   const { stats } = createSvcClient({ baseUrl: server.url, apiKey: server.key });
   for await (const { notice } of stats.watchProject({ since: timestampFromMs(Date.now() - 300_000) })) {
@@ -83,6 +85,14 @@ async function readStats({ call, server, answers }: Playing): Promise<void> {
     answers.push({ method: "StatsService/WatchProject", isOk: true, text });
     break;
   }
+}
+
+/** Tries svc with the calls of the sandbox. */
+async function readSandbox({ call }: Pick<Playing, "call">): Promise<void> {
+  const { inboxId } = await call("SandboxService/SendSampleEvent");
+  await call("SandboxService/ListInboxRequests", { inboxId });
+  await call("SandboxService/CreateInbox");
+  await call("SandboxService/ConnectSandboxAccounts", { entityId: "demo", toolkitSlugs: ["messaging_bot"] });
 }
 
 /** Exports all data of the entity whose accounts have the credentials. */

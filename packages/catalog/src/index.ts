@@ -101,5 +101,5 @@ export { readProviderTime } from "./schema/provider-time.ts";
 export { type CatalogServiceOptions, createCatalogService } from "./service.ts";
 export { createSourceWatcher, type SourceWatcher } from "./source/watch-sources.ts";
 export { findTrigger } from "./view/find-trigger.ts";
-export { shownSampleMs } from "./view/sample-post.ts";
+export { encodeSample, shownSampleMs } from "./view/sample-post.ts";
 export type { CatalogView } from "./view/view.ts";

@@ -42,6 +42,7 @@ import { addPortalCommand } from "./topics/portal.ts";
 import { addProjectsCommand } from "./topics/projects.ts";
 import { addQuarantineCommand } from "./topics/quarantine.ts";
 import { addReplaysCommand } from "./topics/replays.ts";
+import { addSandboxCommand } from "./topics/sandbox.ts";
 import { addSecretsCommand } from "./topics/secrets.ts";
 import { addEndpointsCommand, addSearchCommand, addWhoamiCommand } from "./topics/single.ts";
 import { addSkillsCommand } from "./topics/skills.ts";
@@ -124,6 +125,7 @@ const commands: Readonly<Record<string, CommandMaker>> = {
   contacts: addContactsCommand,
   stats: addStatsCommand,
   watch: addWatchCommand,
+  sandbox: addSandboxCommand,
   console: addConsoleCommand,
   grants: addGrantsCommand,
   "agent-keys": addAgentKeysCommand,

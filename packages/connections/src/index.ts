@@ -8,6 +8,7 @@ export {
   isDeploymentSecretName,
   isDeploymentSecretValue,
 } from "./deployment-secrets.ts";
+export { connectionFaults } from "./errors.ts";
 export { clientDocument, clientDocumentsPath, createIssuerReader, discoverOpenId } from "./mcp/discover.ts";
 export { createMcpReader } from "./mcp/read-server.ts";
 export type { UpstreamRequest } from "./mcp/session.ts";

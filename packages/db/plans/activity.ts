@@ -12,6 +12,7 @@ import {
   watchedKinds,
 } from "../src/activity/changes.ts";
 import { queryActivity } from "../src/activity/query.ts";
+import { noteAgentCall, readFirstUses } from "../src/activity/start.ts";
 import { addActivityHours, addActivityMinutes, sweepActivity } from "../src/activity/write.ts";
 import { takeSweepTurn } from "../src/sweep-turns/repo.ts";
 import { nowMs } from "../src/test-rows.ts";
@@ -49,6 +50,8 @@ plan("count_waiting_for_people", (db) => countWaitingForPeople(db, projectId, no
 plan("read_new_of_project", (db) => readNewOfProject(db, projectId, watchedKinds, seededAt(19_000)), {
   rowsMax: { deliveries: 5_000, tool_calls: 5_000, jobs: 5_000, job_asks: 5_000, events: 1_000 },
 });
+plan("read_first_uses", (db) => readFirstUses(db, projectId), { rowsMax: { events: 200 } });
+plan("mark_agent_call", (db) => noteAgentCall(db, projectId, nowMs));
 plan("read_watched_again", (db) => readWatchedAgain(db, watched));
 plan("read_open_of_project", (db) => readOpenOfProject(db, projectId, ["queued", "running", "parked"]));
 plan("read_watched_events", (db) => readWatchedEvents(db, projectId, [seededId("evt", 1)]));

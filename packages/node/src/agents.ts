@@ -1,6 +1,16 @@
 import type { CatalogViews } from "@svc/catalog";
 import { makeConnectLink } from "@svc/connections";
-import { checkFilterText, type EventId, isoTime, mayUseAgentTools, type ProjectPrincipal, requireId } from "@svc/core";
+import {
+  checkFilterText,
+  type EventId,
+  isoTime,
+  LeastRecentlyUsed,
+  mayUseAgentTools,
+  type ProjectId,
+  type ProjectPrincipal,
+  requireId,
+} from "@svc/core";
+import { noteAgentCall } from "@svc/db/activity/start";
 import { type Delivery, deliveriesForProject } from "@svc/db/deliveries/repo";
 import { type Event, eventsForProject } from "@svc/db/events/repo";
 import { type Subscription, subscriptionsForProject } from "@svc/db/subscriptions/repo";
@@ -228,12 +238,37 @@ export function createAgents(
   ];
   const findAvailability = createAvailabilityFinder(parts);
   const offers = [
-    createToolsOffer({ db, clock, views, caller, findAvailability, finder, agentTools }),
+    createToolsOffer({
+      db,
+      clock,
+      views,
+      caller,
+      findAvailability,
+      finder,
+      agentTools,
+      onCall: createAgentMark(parts),
+    }),
     jobs.tasksOffer,
     createEventsOffer(triggers),
     createSkillsOffer({ views, guides: agentGuides }),
   ];
   return createMcpServer({ version: parts.version, offers: parts.mcpOffers?.(offers) ?? offers });
+}
+
+/** Maximum number of projects that a node knows to have been called by an agent. For other projects, it asks the database again. */
+const markedMax = 10_000;
+
+/**
+ * Returns a function that records that an agent called a project. For each project, the function writes to the database once in the life of
+ * the process. A failed write is tried again with the next call.
+ */
+function createAgentMark({ db, clock }: Pick<NodeParts, "db" | "clock">): (projectId: ProjectId) => void {
+  const known = new LeastRecentlyUsed<ProjectId, true>(markedMax);
+  return (projectId) => {
+    if (known.get(projectId) !== undefined) return;
+    known.set(projectId, true);
+    noteAgentCall(db, projectId, clock.now()).catch(() => known.delete(projectId));
+  };
 }
 
 /** Returns the tools for agents of operators: two that only read, and two that send an event or a webhook post a second time. */

@@ -17,7 +17,7 @@ export {
 export type { AttemptObservation, DeliveryObserver, EndpointAuthOutcome } from "@svc/delivery";
 export type { EndedJob, EngineObserver, ParkedJob } from "@svc/jobs";
 export { programSchema } from "@svc/program";
-export { type Sandbox, sandboxAuthorizePath } from "@svc/sandbox";
+export { inboxBodyBytesMax, inboxPrefix, type Sandbox, sandboxAuthorizePath } from "@svc/sandbox";
 export { type DecidedRun, type StandingObserver, standingSchema } from "@svc/standing";
 export {
   type CallObservation,

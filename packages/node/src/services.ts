@@ -5,6 +5,7 @@ import { CatalogService } from "@svc/gen/catalog";
 import { ConnectionsService } from "@svc/gen/connections";
 import { ContactsService } from "@svc/gen/contacts";
 import { JobsService } from "@svc/gen/jobs";
+import { SandboxService } from "@svc/gen/sandbox";
 import { SecretsService } from "@svc/gen/secrets";
 import { StandingService } from "@svc/gen/standing";
 import { ToolsService } from "@svc/gen/tools";
@@ -15,10 +16,11 @@ import { createAvailabilityFinder, createToolsService, type ToolFinder } from "@
 import { createTriggersService, type TriggersContext } from "@svc/triggers";
 import type { Apps } from "./apps.ts";
 import type { NodeParts } from "./parts.ts";
+import { createSandboxService } from "./sandbox-service.ts";
 
 /**
- * Adds the services of the domains to a router: catalog, connections, secrets, tools, triggers, jobs, contacts and standing programs
- * (schedules).
+ * Adds the services of the domains to a router: catalog, connections, secrets, tools, triggers, jobs, contacts, standing programs
+ * (schedules) and the sandbox.
  */
 export type RegisterServices = (router: ConnectRouter) => void;
 
@@ -57,7 +59,8 @@ export function createServices({
     const catalog = { db, clock, views, sealer, isOauthRegistered, sandboxMode, importer, mcpEveryMs };
     router.service(CatalogService, createCatalogService(catalog));
     const connections = { ...apps, views, db, clock, sealer, sandboxMode, publicUrl, consoleUrl };
-    router.service(ConnectionsService, createConnectionsService(connections));
+    const connectionMethods = createConnectionsService(connections);
+    router.service(ConnectionsService, connectionMethods);
     router.service(SecretsService, createSecretsService({ db, clock, sealer }));
     router.service(
       ToolsService,
@@ -74,6 +77,11 @@ export function createServices({
     router.service(JobsService, jobs.jobsService);
     router.service(ContactsService, jobs.contactsService);
     router.service(StandingService, standing.standingService);
-    router.service(TriggersService, createTriggersService(triggers));
+    const triggerMethods = createTriggersService(triggers);
+    router.service(TriggersService, triggerMethods);
+    router.service(
+      SandboxService,
+      createSandboxService({ ...parts, apps, triggers, connectionMethods, triggerMethods }),
+    );
   };
 }

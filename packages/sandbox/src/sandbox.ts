@@ -2,6 +2,7 @@ import type { Toolkit } from "@svc/catalog";
 import type { AppTransport } from "@svc/connections";
 import { type Clock, createSealer, SealError, type Sealer } from "@svc/core";
 import { ObjectStore, type StoreLimits } from "./data/store.ts";
+import { createInboxes, type Inboxes } from "./inboxes.ts";
 import { type Redirect, sandboxClientId } from "./oauth/authorize.ts";
 import { type ConsentPage, consentPage, errorPage } from "./oauth/consent-page.ts";
 import type { SandboxOauth } from "./oauth/oauth.ts";
@@ -58,7 +59,12 @@ const seenPerProjectMax = 1000;
 const seenCharactersMax = 8 * 1024 * 1024;
 
 /** An emulator of every app of the catalog inside this process. It follows the tool definitions, and opens no port and no connection. */
-export type Sandbox = { readonly transport: AppTransport; readonly oauth: SandboxOauth };
+export type Sandbox = {
+  readonly transport: AppTransport;
+  readonly oauth: SandboxOauth;
+  /** Addresses of the deployment that show the requests they receive. */
+  readonly inboxes: Inboxes;
+};
 
 /**
  * Creates a sandbox. Objects that calls make, change and delete are kept in memory for each project, and are lost when the process ends.
@@ -86,7 +92,7 @@ export function createSandbox({
     const { createSandboxTransport } = await import("./transport.ts");
     return createSandboxTransport({ clock: options.clock, store, seen, baseMs, acceptsToken, turns, findWhole });
   });
-  return { transport, oauth };
+  return { transport, oauth, inboxes: createInboxes(options) };
 }
 
 /** Returns a transport that `load` makes at the first call. A node that calls no app then does not load the emulator. */
@@ -120,6 +126,7 @@ function createSandboxOauth({ clock, sealer, callbackUrl, findToolkit }: OauthOp
     },
     authorizePage: (url) => authorize.page(url),
     decide: (form) => authorize.decide(form),
+    allow: (url) => authorize.allow(url),
     fetch: createTokenEndpoint({ clock, seals, refreshes }),
   };
   const acceptsToken = (token: string, toolkitSlug: string) =>
@@ -162,34 +169,45 @@ function createSeals(sealer: Sealer): TokenSeals {
  * redirects. All other errors go back to the client in the parameter `error`.
  */
 function createAuthorize({ clock, seals, callbackUrl, nameOf }: AuthorizeOptions) {
+  const readRequest = (url: URL): { request: AuthorizationRequest; name: string } | ConsentPage | Redirect => {
+    const asked = url.searchParams;
+    const repeated = [...asked.keys()].find((name) => asked.getAll(name).length > 1);
+    if (repeated !== undefined) return errorPage(400, `The parameter ${repeated} is given more than once.`);
+    const redirectUri = asked.get("redirect_uri") ?? "";
+    if (asked.get("client_id") !== sandboxClientId) return errorPage(400, `The client_id must be ${sandboxClientId}.`);
+    if (redirectUri !== callbackUrl()) return errorPage(400, "The redirect_uri is not the one of this service.");
+    const toolkit = asked.get("toolkit") ?? "";
+    if (!/^[a-z][a-z0-9_]{0,63}$/.test(toolkit)) return errorPage(400, "The parameter toolkit names no toolkit.");
+    const sealedApp = asked.get("app");
+    const app = sealedApp === null ? undefined : seals.open("app", sealedApp, clock.now());
+    if (sealedApp !== null && app?.toolkit !== toolkit) {
+      return errorPage(400, "This page is not current any more. Start connecting the account again.");
+    }
+    const request = {
+      toolkit,
+      ...(app && { refreshes: app.refreshes }),
+      redirectUri,
+      ...textsOf(asked, "scope", "state"),
+      codeChallenge: asked.get("code_challenge") ?? "",
+    };
+    const error = faultOf(asked);
+    if (error !== undefined) return back(request, error);
+    return { request, name: app?.name ?? nameOf(toolkit) };
+  };
+  const grant = (request: AuthorizationRequest) =>
+    back(request, { code: seals.seal("code", { ...request, expiresAtMs: clock.now() + codeMs }) });
   return {
     page(url: URL): ConsentPage | Redirect {
-      const asked = url.searchParams;
-      const repeated = [...asked.keys()].find((name) => asked.getAll(name).length > 1);
-      if (repeated !== undefined) return errorPage(400, `The parameter ${repeated} is given more than once.`);
-      const redirectUri = asked.get("redirect_uri") ?? "";
-      if (asked.get("client_id") !== sandboxClientId)
-        return errorPage(400, `The client_id must be ${sandboxClientId}.`);
-      if (redirectUri !== callbackUrl()) return errorPage(400, "The redirect_uri is not the one of this service.");
-      const toolkit = asked.get("toolkit") ?? "";
-      if (!/^[a-z][a-z0-9_]{0,63}$/.test(toolkit)) return errorPage(400, "The parameter toolkit names no toolkit.");
-      const sealedApp = asked.get("app");
-      const app = sealedApp === null ? undefined : seals.open("app", sealedApp, clock.now());
-      if (sealedApp !== null && app?.toolkit !== toolkit) {
-        return errorPage(400, "This page is not current any more. Start connecting the account again.");
-      }
-      const request = {
-        toolkit,
-        ...(app && { refreshes: app.refreshes }),
-        redirectUri,
-        ...textsOf(asked, "scope", "state"),
-        codeChallenge: asked.get("code_challenge") ?? "",
-      };
-      const error = faultOf(asked);
-      if (error !== undefined) return back(request, error);
+      const asked = readRequest(url);
+      if (!("request" in asked)) return asked;
+      const { request, name } = asked;
       const sealed = seals.seal("consent", { ...request, expiresAtMs: clock.now() + consentMs });
-      const name = app?.name ?? nameOf(toolkit);
       return consentPage({ name, scopes: request.scope.split(" ").filter(Boolean), request: sealed });
+    },
+
+    allow(url: URL): ConsentPage | Redirect {
+      const asked = readRequest(url);
+      return "request" in asked ? grant(asked.request) : asked;
     },
 
     /**
@@ -206,7 +224,7 @@ function createAuthorize({ clock, seals, callbackUrl, nameOf }: AuthorizeOptions
       if (form.get("decision") !== "allow") {
         return back(consent, { error: "access_denied", error_description: "the person declined" });
       }
-      return back(consent, { code: seals.seal("code", { ...consent, expiresAtMs: clock.now() + codeMs }) });
+      return grant(consent);
     },
   };
 }

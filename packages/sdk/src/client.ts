@@ -7,6 +7,7 @@ import { ContactsService } from "@svc/gen/contacts";
 import { GrantsService } from "@svc/gen/grants";
 import { IdentityService } from "@svc/gen/identity";
 import { JobsService } from "@svc/gen/jobs";
+import { SandboxService } from "@svc/gen/sandbox";
 import { SecretsService } from "@svc/gen/secrets";
 import { StandingService } from "@svc/gen/standing";
 import { StatsService } from "@svc/gen/stats";
@@ -52,6 +53,8 @@ export type SvcClient<Tools extends { [Slug in keyof Tools]: ToolTypes } = AnyTo
   readonly identity: Client<typeof IdentityService>;
   /** Calls about the state of a project: its waiting work, its activity over time, and a stream of its changes. */
   readonly stats: Client<typeof StatsService>;
+  /** Calls that try svc without a real app or a server. They work only if the sandbox plays apps on the deployment. */
+  readonly sandbox: Client<typeof SandboxService>;
   /** Sign-in links for the console, and its sessions. */
   readonly console: Client<typeof ConsoleService>;
   /** The permissions that people gave to agents. */
@@ -84,6 +87,7 @@ export function createSvcClient<Tools extends { [Slug in keyof Tools]: ToolTypes
     standing: createClient(StandingService, transport),
     identity: createClient(IdentityService, transport),
     stats: createClient(StatsService, transport),
+    sandbox: createClient(SandboxService, transport),
     console: createClient(ConsoleService, transport),
     grants: createClient(GrantsService, transport),
   };

@@ -15,6 +15,7 @@ import { ContactsService } from "@svc/gen/contacts";
 import { GrantsService } from "@svc/gen/grants";
 import { IdentityService } from "@svc/gen/identity";
 import { JobsService } from "@svc/gen/jobs";
+import { SandboxService } from "@svc/gen/sandbox";
 import { SecretsService } from "@svc/gen/secrets";
 import { StandingService } from "@svc/gen/standing";
 import { StatsService } from "@svc/gen/stats";
@@ -34,6 +35,7 @@ const services = [
   GrantsService,
   IdentityService,
   JobsService,
+  SandboxService,
   SecretsService,
   StandingService,
   StatsService,

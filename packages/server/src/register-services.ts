@@ -45,7 +45,16 @@ export function registerServices(router: ConnectRouter, parts: ServerParts): voi
     createGrantsService({ db, clock, sealer, views: node.views, onChanged, onRevoked: forgetKeys(parts) }),
   );
   node.register(router);
-  router.service(StatsService, createStatsService({ db, clock, watches: createWatches({ db, clock }) }));
+  router.service(
+    StatsService,
+    createStatsService({
+      db,
+      clock,
+      publicUrl,
+      isSandbox: node.apps.sandbox !== undefined,
+      watches: createWatches({ db, clock }),
+    }),
+  );
   router.service(AdminService, createAdministration(parts));
 }
 

@@ -18,7 +18,7 @@ export { operationalToolkit, readEventToolkits } from "./own/toolkit.ts";
 export { warningSweep } from "./own/warnings.ts";
 export { createEventPolls, type EventPollObservation } from "./polls/polls.ts";
 export type { PostLoad, PostQuotas } from "./post-quotas.ts";
-export { createPrivateWebhooks } from "./private-webhooks.ts";
+export { createPrivateWebhooks, webhookToolkit } from "./private-webhooks.ts";
 export {
   createQuarantine,
   type OpenedPost,
@@ -36,6 +36,7 @@ export type { TriggersContext } from "./service/context.ts";
 export { replayEvent } from "./service/deliveries.ts";
 export { imageTypeOf } from "./service/portal-look.ts";
 export { releasePosts } from "./service/release.ts";
+export { storeSampleEvent } from "./service/sample-event.ts";
 export { createTriggersService } from "./service.ts";
 export type { StoreOptions } from "./store.ts";
 export { webhookSecretSweep } from "./webhook-secret-sweep.ts";

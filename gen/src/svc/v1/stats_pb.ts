@@ -17,7 +17,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file svc/v1/stats.proto.
  */
 export const file_svc_v1_stats: GenFile = /*@__PURE__*/
-  fileDesc("ChJzdmMvdjEvc3RhdHMucHJvdG8SBnN2Yy52MSITChFHZXRCYWNrbG9nUmVxdWVzdCKcAwoSR2V0QmFja2xvZ1Jlc3BvbnNlEiYKAmF0GAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIaChJwZW5kaW5nX2RlbGl2ZXJpZXMYAiABKA0SKgoOcGVuZGluZ19ieV9hZ2UYAyADKAsyEi5zdmMudjEuQmFja2xvZ0FnZRI4ChN3b3JzdF9zdWJzY3JpcHRpb25zGAQgAygLMhsuc3ZjLnYxLkJhY2tsb2dTdWJzY3JpcHRpb24SHQoVZmFpbGluZ19zdWJzY3JpcHRpb25zGAUgASgNEh4KFmdpdmVuX3VwX3N1YnNjcmlwdGlvbnMYBiABKA0SFAoMZGVhZF9sZXR0ZXJzGAcgASgNEiQKBGpvYnMYCCADKAsyFi5zdmMudjEuSm9iU3RhdHVzQ291bnQSFAoMcGVuZGluZ19hc2tzGAkgASgNEjEKDW9sZGVzdF9hc2tfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhgKEGV4cGlyZWRfYWNjb3VudHMYCyABKA0iMgoKQmFja2xvZ0FnZRIVCg1iZWxvd19zZWNvbmRzGAEgASgNEg0KBWNvdW50GAIgASgNIqUBChNCYWNrbG9nU3Vic2NyaXB0aW9uEhcKD3N1YnNjcmlwdGlvbl9pZBgBIAEoCRIaChJwZW5kaW5nX2RlbGl2ZXJpZXMYAiABKA0SLQoJb2xkZXN0X2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIqCgZoZWFsdGgYBCABKAsyGi5zdmMudjEuU3Vic2NyaXB0aW9uSGVhbHRoIkIKDkpvYlN0YXR1c0NvdW50EiEKBnN0YXR1cxgBIAEoDjIRLnN2Yy52MS5Kb2JTdGF0dXMSDQoFY291bnQYAiABKA0izAEKElF1ZXJ5U2VyaWVzUmVxdWVzdBIeCgZzZXJpZXMYASADKA4yDi5zdmMudjEuU2VyaWVzEikKBXNpbmNlGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIpCgV1bnRpbBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFAoMc3RlcF9zZWNvbmRzGAQgASgNEhcKD3N1YnNjcmlwdGlvbl9pZBgFIAEoCRIRCgl0b29sX3NsdWcYBiABKAkiygEKE1F1ZXJ5U2VyaWVzUmVzcG9uc2USKQoFc2luY2UYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhQKDHN0ZXBfc2Vjb25kcxgCIAEoDRINCgVzdGVwcxgDIAEoDRIhCgVsaW5lcxgEIAMoCzISLnN2Yy52MS5TZXJpZXNMaW5lEiYKCWxhdGVuY2llcxgFIAMoCzITLnN2Yy52MS5MYXRlbmN5TGluZRIYChBidWNrZXRfYm91bmRzX21zGAYgAygBIk0KClNlcmllc0xpbmUSHgoGc2VyaWVzGAEgASgOMg4uc3ZjLnYxLlNlcmllcxIPCgdvdXRjb21lGAIgASgJEg4KBmNvdW50cxgDIAMoDSJ1CgtMYXRlbmN5TGluZRIeCgZzZXJpZXMYASABKA4yDi5zdmMudjEuU2VyaWVzEiIKBXN0ZXBzGAIgAygLMhMuc3ZjLnYxLkxhdGVuY3lTdGVwEiIKBXRvdGFsGAMgASgLMhMuc3ZjLnYxLkxhdGVuY3lTdGVwIl0KC0xhdGVuY3lTdGVwEg0KBWNvdW50GAEgASgNEg8KB2J1Y2tldHMYAiADKA0SDgoGcDUwX21zGAMgASgBEg4KBnA5NV9tcxgEIAEoARIOCgZwOTlfbXMYBSABKAEiYwoTV2F0Y2hQcm9qZWN0UmVxdWVzdBIhCgVraW5kcxgBIAMoDjISLnN2Yy52MS5Ob3RpY2VLaW5kEikKBXNpbmNlGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJeChRXYXRjaFByb2plY3RSZXNwb25zZRIeCgZub3RpY2UYASABKAsyDi5zdmMudjEuTm90aWNlEiYKAmF0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKYAQoGTm90aWNlEiAKBGtpbmQYASABKA4yEi5zdmMudjEuTm90aWNlS2luZBIKCgJpZBgCIAEoCRINCgVzdGF0ZRgDIAEoCRImCgJhdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASHAoFZXZlbnQYBSABKAsyDS5zdmMudjEuRXZlbnQSCwoDZ2FwGAYgASgIKqMBCgZTZXJpZXMSFgoSU0VSSUVTX1VOU1BFQ0lGSUVEEAASEQoNU0VSSUVTX0VWRU5UUxABEhUKEVNFUklFU19ERUxJVkVSSUVTEAISGwoXU0VSSUVTX0RFTElWRVJZX0xBVEVOQ1kQAxIQCgxTRVJJRVNfQ0FMTFMQBBIXChNTRVJJRVNfQ0FMTF9MQVRFTkNZEAUSDwoLU0VSSUVTX0pPQlMQBiqaAQoKTm90aWNlS2luZBIbChdOT1RJQ0VfS0lORF9VTlNQRUNJRklFRBAAEhUKEU5PVElDRV9LSU5EX0VWRU5UEAESGAoUTk9USUNFX0tJTkRfREVMSVZFUlkQAhIUChBOT1RJQ0VfS0lORF9DQUxMEAMSEwoPTk9USUNFX0tJTkRfSk9CEAQSEwoPTk9USUNFX0tJTkRfQVNLEAUykgIKDFN0YXRzU2VydmljZRJRCgpHZXRCYWNrbG9nEhkuc3ZjLnYxLkdldEJhY2tsb2dSZXF1ZXN0Ghouc3ZjLnYxLkdldEJhY2tsb2dSZXNwb25zZSIMqLsYAbC7GAK4uxgBElQKC1F1ZXJ5U2VyaWVzEhouc3ZjLnYxLlF1ZXJ5U2VyaWVzUmVxdWVzdBobLnN2Yy52MS5RdWVyeVNlcmllc1Jlc3BvbnNlIgyouxgBsLsYAri7GAESWQoMV2F0Y2hQcm9qZWN0Ehsuc3ZjLnYxLldhdGNoUHJvamVjdFJlcXVlc3QaHC5zdmMudjEuV2F0Y2hQcm9qZWN0UmVzcG9uc2UiDKi7GAGwuxgCuLsYATABYgZwcm90bzM", [file_google_protobuf_timestamp, file_svc_v1_jobs, file_svc_v1_options, file_svc_v1_triggers]);
+  fileDesc("ChJzdmMvdjEvc3RhdHMucHJvdG8SBnN2Yy52MSITChFHZXRCYWNrbG9nUmVxdWVzdCKcAwoSR2V0QmFja2xvZ1Jlc3BvbnNlEiYKAmF0GAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIaChJwZW5kaW5nX2RlbGl2ZXJpZXMYAiABKA0SKgoOcGVuZGluZ19ieV9hZ2UYAyADKAsyEi5zdmMudjEuQmFja2xvZ0FnZRI4ChN3b3JzdF9zdWJzY3JpcHRpb25zGAQgAygLMhsuc3ZjLnYxLkJhY2tsb2dTdWJzY3JpcHRpb24SHQoVZmFpbGluZ19zdWJzY3JpcHRpb25zGAUgASgNEh4KFmdpdmVuX3VwX3N1YnNjcmlwdGlvbnMYBiABKA0SFAoMZGVhZF9sZXR0ZXJzGAcgASgNEiQKBGpvYnMYCCADKAsyFi5zdmMudjEuSm9iU3RhdHVzQ291bnQSFAoMcGVuZGluZ19hc2tzGAkgASgNEjEKDW9sZGVzdF9hc2tfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhgKEGV4cGlyZWRfYWNjb3VudHMYCyABKA0iMgoKQmFja2xvZ0FnZRIVCg1iZWxvd19zZWNvbmRzGAEgASgNEg0KBWNvdW50GAIgASgNIqUBChNCYWNrbG9nU3Vic2NyaXB0aW9uEhcKD3N1YnNjcmlwdGlvbl9pZBgBIAEoCRIaChJwZW5kaW5nX2RlbGl2ZXJpZXMYAiABKA0SLQoJb2xkZXN0X2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIqCgZoZWFsdGgYBCABKAsyGi5zdmMudjEuU3Vic2NyaXB0aW9uSGVhbHRoIkIKDkpvYlN0YXR1c0NvdW50EiEKBnN0YXR1cxgBIAEoDjIRLnN2Yy52MS5Kb2JTdGF0dXMSDQoFY291bnQYAiABKA0iEQoPR2V0U3RhcnRSZXF1ZXN0IpoCChBHZXRTdGFydFJlc3BvbnNlEjIKDmZpcnN0X2V2ZW50X2F0GAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIxCg1maXJzdF9jYWxsX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCgxmaXJzdF9qb2JfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjcKE2ZpcnN0X2FnZW50X2NhbGxfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB3NhbmRib3gYBSABKAgSDwoHbWNwX3VybBgGIAEoCRISCgpwdWJsaWNfdXJsGAcgASgJIswBChJRdWVyeVNlcmllc1JlcXVlc3QSHgoGc2VyaWVzGAEgAygOMg4uc3ZjLnYxLlNlcmllcxIpCgVzaW5jZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhQKDHN0ZXBfc2Vjb25kcxgEIAEoDRIXCg9zdWJzY3JpcHRpb25faWQYBSABKAkSEQoJdG9vbF9zbHVnGAYgASgJIsoBChNRdWVyeVNlcmllc1Jlc3BvbnNlEikKBXNpbmNlGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIUCgxzdGVwX3NlY29uZHMYAiABKA0SDQoFc3RlcHMYAyABKA0SIQoFbGluZXMYBCADKAsyEi5zdmMudjEuU2VyaWVzTGluZRImCglsYXRlbmNpZXMYBSADKAsyEy5zdmMudjEuTGF0ZW5jeUxpbmUSGAoQYnVja2V0X2JvdW5kc19tcxgGIAMoASJNCgpTZXJpZXNMaW5lEh4KBnNlcmllcxgBIAEoDjIOLnN2Yy52MS5TZXJpZXMSDwoHb3V0Y29tZRgCIAEoCRIOCgZjb3VudHMYAyADKA0idQoLTGF0ZW5jeUxpbmUSHgoGc2VyaWVzGAEgASgOMg4uc3ZjLnYxLlNlcmllcxIiCgVzdGVwcxgCIAMoCzITLnN2Yy52MS5MYXRlbmN5U3RlcBIiCgV0b3RhbBgDIAEoCzITLnN2Yy52MS5MYXRlbmN5U3RlcCJdCgtMYXRlbmN5U3RlcBINCgVjb3VudBgBIAEoDRIPCgdidWNrZXRzGAIgAygNEg4KBnA1MF9tcxgDIAEoARIOCgZwOTVfbXMYBCABKAESDgoGcDk5X21zGAUgASgBImMKE1dhdGNoUHJvamVjdFJlcXVlc3QSIQoFa2luZHMYASADKA4yEi5zdmMudjEuTm90aWNlS2luZBIpCgVzaW5jZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiXgoUV2F0Y2hQcm9qZWN0UmVzcG9uc2USHgoGbm90aWNlGAEgASgLMg4uc3ZjLnYxLk5vdGljZRImCgJhdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAimAEKBk5vdGljZRIgCgRraW5kGAEgASgOMhIuc3ZjLnYxLk5vdGljZUtpbmQSCgoCaWQYAiABKAkSDQoFc3RhdGUYAyABKAkSJgoCYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhwKBWV2ZW50GAUgASgLMg0uc3ZjLnYxLkV2ZW50EgsKA2dhcBgGIAEoCCqjAQoGU2VyaWVzEhYKElNFUklFU19VTlNQRUNJRklFRBAAEhEKDVNFUklFU19FVkVOVFMQARIVChFTRVJJRVNfREVMSVZFUklFUxACEhsKF1NFUklFU19ERUxJVkVSWV9MQVRFTkNZEAMSEAoMU0VSSUVTX0NBTExTEAQSFwoTU0VSSUVTX0NBTExfTEFURU5DWRAFEg8KC1NFUklFU19KT0JTEAYqmgEKCk5vdGljZUtpbmQSGwoXTk9USUNFX0tJTkRfVU5TUEVDSUZJRUQQABIVChFOT1RJQ0VfS0lORF9FVkVOVBABEhgKFE5PVElDRV9LSU5EX0RFTElWRVJZEAISFAoQTk9USUNFX0tJTkRfQ0FMTBADEhMKD05PVElDRV9LSU5EX0pPQhAEEhMKD05PVElDRV9LSU5EX0FTSxAFMt8CCgxTdGF0c1NlcnZpY2USUQoKR2V0QmFja2xvZxIZLnN2Yy52MS5HZXRCYWNrbG9nUmVxdWVzdBoaLnN2Yy52MS5HZXRCYWNrbG9nUmVzcG9uc2UiDKi7GAGwuxgCuLsYARJUCgtRdWVyeVNlcmllcxIaLnN2Yy52MS5RdWVyeVNlcmllc1JlcXVlc3QaGy5zdmMudjEuUXVlcnlTZXJpZXNSZXNwb25zZSIMqLsYAbC7GAK4uxgBEksKCEdldFN0YXJ0Ehcuc3ZjLnYxLkdldFN0YXJ0UmVxdWVzdBoYLnN2Yy52MS5HZXRTdGFydFJlc3BvbnNlIgyouxgBsLsYAri7GAESWQoMV2F0Y2hQcm9qZWN0Ehsuc3ZjLnYxLldhdGNoUHJvamVjdFJlcXVlc3QaHC5zdmMudjEuV2F0Y2hQcm9qZWN0UmVzcG9uc2UiDKi7GAGwuxgCuLsYATABYgZwcm90bzM", [file_google_protobuf_timestamp, file_svc_v1_jobs, file_svc_v1_options, file_svc_v1_triggers]);
 
 /**
  * Request of GetBacklog.
@@ -231,6 +231,86 @@ export const JobStatusCountSchema: GenMessage<JobStatusCount> = /*@__PURE__*/
   messageDesc(file_svc_v1_stats, 4);
 
 /**
+ * Request of GetStart.
+ *
+ * @generated from message svc.v1.GetStartRequest
+ */
+export type GetStartRequest = Message<"svc.v1.GetStartRequest"> & {
+};
+
+/**
+ * Describes the message svc.v1.GetStartRequest.
+ * Use `create(GetStartRequestSchema)` to create a new message.
+ */
+export const GetStartRequestSchema: GenMessage<GetStartRequest> = /*@__PURE__*/
+  messageDesc(file_svc_v1_stats, 5);
+
+/**
+ * Response of GetStart. The first three times come from stored rows, so retention can move or clear them.
+ *
+ * @generated from message svc.v1.GetStartResponse
+ */
+export type GetStartResponse = Message<"svc.v1.GetStartResponse"> & {
+  /**
+   * Time at which svc received the project's oldest stored event. Test events and questions to people do not count.
+   * Unset if there is none.
+   *
+   * @generated from field: google.protobuf.Timestamp first_event_at = 1;
+   */
+  firstEventAt?: Timestamp | undefined;
+
+  /**
+   * Time of the project's oldest stored tool call that runs or succeeded. Unset if there is none.
+   *
+   * @generated from field: google.protobuf.Timestamp first_call_at = 2;
+   */
+  firstCallAt?: Timestamp | undefined;
+
+  /**
+   * Time at which the project's oldest stored job was submitted. Simulations and jobs of other jobs do not count. Unset
+   * if there is none.
+   *
+   * @generated from field: google.protobuf.Timestamp first_job_at = 3;
+   */
+  firstJobAt?: Timestamp | undefined;
+
+  /**
+   * Time of the first tool call that an agent made over MCP. svc keeps this time. Unset if there was none.
+   *
+   * @generated from field: google.protobuf.Timestamp first_agent_call_at = 4;
+   */
+  firstAgentCallAt?: Timestamp | undefined;
+
+  /**
+   * True if the sandbox plays apps on this deployment (SVC_SANDBOX). SandboxService then works.
+   *
+   * @generated from field: bool sandbox = 5;
+   */
+  sandbox: boolean;
+
+  /**
+   * Address for MCP clients, such as `http://127.0.0.1:8080/mcp`.
+   *
+   * @generated from field: string mcp_url = 6;
+   */
+  mcpUrl: string;
+
+  /**
+   * Public address of the deployment without a slash at its end: SVC_PUBLIC_URL, or the listening address.
+   *
+   * @generated from field: string public_url = 7;
+   */
+  publicUrl: string;
+};
+
+/**
+ * Describes the message svc.v1.GetStartResponse.
+ * Use `create(GetStartResponseSchema)` to create a new message.
+ */
+export const GetStartResponseSchema: GenMessage<GetStartResponse> = /*@__PURE__*/
+  messageDesc(file_svc_v1_stats, 6);
+
+/**
  * Request of QuerySeries.
  *
  * @generated from message svc.v1.QuerySeriesRequest
@@ -287,7 +367,7 @@ export type QuerySeriesRequest = Message<"svc.v1.QuerySeriesRequest"> & {
  * Use `create(QuerySeriesRequestSchema)` to create a new message.
  */
 export const QuerySeriesRequestSchema: GenMessage<QuerySeriesRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_stats, 5);
+  messageDesc(file_svc_v1_stats, 7);
 
 /**
  * Response of QuerySeries.
@@ -343,7 +423,7 @@ export type QuerySeriesResponse = Message<"svc.v1.QuerySeriesResponse"> & {
  * Use `create(QuerySeriesResponseSchema)` to create a new message.
  */
 export const QuerySeriesResponseSchema: GenMessage<QuerySeriesResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_stats, 6);
+  messageDesc(file_svc_v1_stats, 8);
 
 /**
  * Counts of one outcome (for example `delivered`) of a series, one for each time step.
@@ -378,7 +458,7 @@ export type SeriesLine = Message<"svc.v1.SeriesLine"> & {
  * Use `create(SeriesLineSchema)` to create a new message.
  */
 export const SeriesLineSchema: GenMessage<SeriesLine> = /*@__PURE__*/
-  messageDesc(file_svc_v1_stats, 7);
+  messageDesc(file_svc_v1_stats, 9);
 
 /**
  * Latencies in one series: of deliveries, or of tool calls.
@@ -413,7 +493,7 @@ export type LatencyLine = Message<"svc.v1.LatencyLine"> & {
  * Use `create(LatencyLineSchema)` to create a new message.
  */
 export const LatencyLineSchema: GenMessage<LatencyLine> = /*@__PURE__*/
-  messageDesc(file_svc_v1_stats, 8);
+  messageDesc(file_svc_v1_stats, 10);
 
 /**
  * Latencies in one step (interval) of the series' time range, or in all steps together.
@@ -464,7 +544,7 @@ export type LatencyStep = Message<"svc.v1.LatencyStep"> & {
  * Use `create(LatencyStepSchema)` to create a new message.
  */
 export const LatencyStepSchema: GenMessage<LatencyStep> = /*@__PURE__*/
-  messageDesc(file_svc_v1_stats, 9);
+  messageDesc(file_svc_v1_stats, 11);
 
 /**
  * Request of WatchProject.
@@ -494,7 +574,7 @@ export type WatchProjectRequest = Message<"svc.v1.WatchProjectRequest"> & {
  * Use `create(WatchProjectRequestSchema)` to create a new message.
  */
 export const WatchProjectRequestSchema: GenMessage<WatchProjectRequest> = /*@__PURE__*/
-  messageDesc(file_svc_v1_stats, 10);
+  messageDesc(file_svc_v1_stats, 12);
 
 /**
  * A message of WatchProject's stream.
@@ -522,7 +602,7 @@ export type WatchProjectResponse = Message<"svc.v1.WatchProjectResponse"> & {
  * Use `create(WatchProjectResponseSchema)` to create a new message.
  */
 export const WatchProjectResponseSchema: GenMessage<WatchProjectResponse> = /*@__PURE__*/
-  messageDesc(file_svc_v1_stats, 11);
+  messageDesc(file_svc_v1_stats, 13);
 
 /**
  * A resource that is new or changed.
@@ -581,7 +661,7 @@ export type Notice = Message<"svc.v1.Notice"> & {
  * Use `create(NoticeSchema)` to create a new message.
  */
 export const NoticeSchema: GenMessage<Notice> = /*@__PURE__*/
-  messageDesc(file_svc_v1_stats, 12);
+  messageDesc(file_svc_v1_stats, 14);
 
 /**
  * A series of counts over time.
@@ -754,6 +834,17 @@ export const StatsService: GenService<{
     methodKind: "unary";
     input: typeof QuerySeriesRequestSchema;
     output: typeof QuerySeriesResponseSchema;
+  },
+  /**
+   * Returns when the project first received an event, called a tool, ran a job and was called by an agent, and the
+   * addresses to use next. The Home page of the console shows the steps of a new project from it.
+   *
+   * @generated from rpc svc.v1.StatsService.GetStart
+   */
+  getStart: {
+    methodKind: "unary";
+    input: typeof GetStartRequestSchema;
+    output: typeof GetStartResponseSchema;
   },
   /**
    * Streams a notice for each new or changed event, delivery, tool call, job and ask, within about a second, until the

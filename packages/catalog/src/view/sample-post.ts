@@ -1,5 +1,5 @@
 import { isoTime, type Placeholder, parseTemplateTree, placeholdersOfTree } from "@svc/core";
-import type { SamplePost } from "../model.ts";
+import type { SamplePost, UnsignedPost, Webhook } from "../model.ts";
 import type { MatchDocument, TriggerDocument } from "../read/documents.ts";
 import { type SampleSchema, sampleValue, schemaAt, typeOf } from "../schema/sample-value.ts";
 
@@ -108,4 +108,28 @@ function keyOf({ root, path }: Place): string {
 function nameOf({ path }: Placeholder): string {
   const last = path.findLast((step) => typeof step === "string") ?? "value";
   return String(last).replace(/^x-[a-z0-9]+-/, "");
+}
+
+/**
+ * Returns a sample webhook post with its body in the form that the app's toolkit declares: JSON, a form, a text or bytes. The post is not
+ * signed yet.
+ */
+export function encodeSample(webhook: Pick<Webhook, "body">, sample: SamplePost): Omit<UnsignedPost, "path"> {
+  const [type, body] = encodeBody(webhook, sample);
+  const contentType: Record<string, string> = body.length === 0 ? {} : { "content-type": type };
+  return { headers: { ...contentType, ...sample.headers }, query: sample.query, body };
+}
+
+function encodeBody({ body: { content, form } }: Pick<Webhook, "body">, { body }: SamplePost): [string, Buffer] {
+  const formType = "application/x-www-form-urlencoded";
+  if (body === undefined) return ["", Buffer.alloc(0)];
+  if (content === "text") return ["text/plain", Buffer.from(String(body))];
+  if (content === "base64") return ["application/octet-stream", Buffer.from(String(body), "base64")];
+  const json = JSON.stringify(body);
+  if (form === undefined) return ["application/json", Buffer.from(json)];
+  if (form !== "*") return [formType, Buffer.from(`${new URLSearchParams({ [form]: json })}`)];
+  const fields = Object.entries(body as object).flatMap(([name, value]) =>
+    [value].flat().map((one): [string, string] => [name, String(one)]),
+  );
+  return [formType, Buffer.from(`${new URLSearchParams(fields)}`)];
 }

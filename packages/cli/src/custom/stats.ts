@@ -1,6 +1,8 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import {
   GetBacklogResponseSchema,
+  type GetStartResponse,
+  GetStartResponseSchema,
   type QuerySeriesResponse,
   QuerySeriesResponseSchema,
   StatsService,
@@ -17,6 +19,7 @@ type StatsOptions = {
   readonly until?: number;
   readonly subscription?: string;
   readonly tool?: string;
+  readonly first?: true;
 };
 
 /** The command `svc stats`, which shows what is waiting in the project now, or what happened in a period. */
@@ -33,22 +36,33 @@ export const addStatsCommand = command(
       ["--until <when>", "counts until this time, with --since", { parse: parseMoment }],
       ["--subscription <id>", "with --since, only deliveries to this subscription, sub_…"],
       ["--tool <slug>", "with --since, only calls of this tool"],
+      ["--first", "when the project first used each part of svc, and the addresses to use", { conflicts: "since" }],
     ],
     json: "the answer as JSON",
-    also: [[StatsService.method.querySeries, "--since"]],
+    also: [
+      [StatsService.method.querySeries, "--since"],
+      [StatsService.method.getStart, "--first"],
+    ],
     examples: [
       "svc stats",
+      "svc stats --first",
       "svc stats --since 24h",
       "svc stats --since 7d --subscription sub_01h455vb4pex5vsknk084sn02q",
     ],
   },
   async ({
-    values: { since, until, subscription: subscriptionId = "", tool: toolSlug = "" },
+    values: { since, until, subscription: subscriptionId = "", tool: toolSlug = "", first },
     context,
     project,
     asJson,
   }: Run<StatsOptions>) => {
     const { stats } = await project();
+    if (first === true) {
+      const start = await stats.getStart({});
+      if (asJson) return context.print(messageText(GetStartResponseSchema, start));
+      for (const line of startLines(start)) context.print(line);
+      return;
+    }
     if (since === undefined) {
       const backlog = await stats.getBacklog({});
       if (asJson) return context.print(messageText(GetBacklogResponseSchema, backlog));
@@ -91,6 +105,19 @@ function backlogLines(backlog: GetBacklogResponse): string[] {
     ];
   });
   return [...facts, "", ...tableLines(["SUBSCRIPTION", "PENDING", "OLDEST", "HEALTH"], rows)];
+}
+
+function startLines(start: GetStartResponse): string[] {
+  const timeOf = (at: GetStartResponse["firstEventAt"]) => (at === undefined ? "none yet" : timeText(at));
+  return factLines([
+    ["first event", timeOf(start.firstEventAt)],
+    ["first tool call", timeOf(start.firstCallAt)],
+    ["first job", timeOf(start.firstJobAt)],
+    ["first call of an agent", timeOf(start.firstAgentCallAt)],
+    ["sandbox", start.sandbox ? "on" : "off"],
+    ["address for agents", start.mcpUrl],
+    ["public address", start.publicUrl],
+  ]);
 }
 
 function seriesLines({ lines, latencies }: QuerySeriesResponse): string[] {

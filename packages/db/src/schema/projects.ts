@@ -48,6 +48,8 @@ export const projects = pgTable(
     createdAt: time("created_at").notNull(),
     routingVersion: bigint("routing_version", { mode: "number" }).notNull().default(1),
     catalogVersion: bigint("catalog_version", { mode: "number" }).notNull().default(0),
+    /** Time of the first call that an agent made over MCP. Null if no agent has called the project. */
+    firstAgentCallAt: time("first_agent_call_at"),
   },
   (table) => [uniqueIndex("projects_name").on(table.name)],
 );

@@ -19,6 +19,11 @@ export type SandboxOauth = {
    * page instead if the form is expired, or if the sandbox did not make it.
    */
   decide(form: URLSearchParams): ConsentPage | Redirect;
+  /**
+   * Gives consent without a page. `url`: the address of the consent page, as a browser would open it. Returns the redirect to the callback,
+   * or what `authorizePage` returns for a faulty request.
+   */
+  allow(url: URL): ConsentPage | Redirect;
   /** Function to use in place of the global `fetch`. It answers requests to the token endpoint of `sandboxTokenUrl` inside the process. */
   readonly fetch: typeof fetch;
 };

@@ -30,6 +30,7 @@ const entered: Readonly<Record<string, string>> = {
   GrantsService: "CreateAgentKey RevokeAgentKey RevokeGrant UpdateGrant",
   JobsService:
     "AnswerAsk CancelJob CreateAnswerLink CreateAskEndpoint DeleteAskEndpoint DeleteSkill PauseJob PromoteJob ResumeJob",
+  SandboxService: "ConnectSandboxAccounts SendSampleEvent",
   SecretsService: "DeleteSecret PutSecret",
   StandingService:
     "CreateStandingProgram DeleteStandingProgram PauseStandingProgram ResumeStandingProgram UpdateStandingProgram",
@@ -53,6 +54,7 @@ const others: Readonly<Record<string, string>> = {
   UpdateReplay: "as ReplayEvent",
   CancelReplay: "as ReplayEvent",
   SendTestEvent: "delivers a sample",
+  CreateInbox: "stores nothing; the address shows what is sent to it",
   PublishEvent: "stores an event, as a post does",
   PublishEvents: "as PublishEvent",
   TryNow: "delivers what waits, sooner",

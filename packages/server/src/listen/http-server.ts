@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Clock } from "@svc/core";
-import { clientDocumentsPath } from "@svc/node";
+import { clientDocumentsPath, inboxPrefix } from "@svc/node";
 import { discardBody, hasBody, mayBeLarge, watchChunks } from "../body/body.ts";
 import type { Console } from "../console/console.ts";
 import { isConsolePath } from "../console/headers.ts";
@@ -147,9 +147,13 @@ function route(options: HttpServerOptions, req: IncomingMessage, res: ServerResp
   }
 }
 
-/** Returns the path by which the page of a path is known: many client documents, and many callback addresses, share a page. */
+/**
+ * Returns the path by which the page of a path is known: many client documents, many sandbox inboxes, and many callback addresses, share a
+ * page.
+ */
 function pageOf(path: string): string {
   if (path.startsWith(clientDocumentsPath)) return clientDocumentsPath;
+  if (path.startsWith(inboxPrefix)) return inboxPrefix;
   return /^\/oauth\/callback\/[0-9a-f]{16}$/.test(path) ? "/oauth/callback" : path;
 }
 

@@ -4,6 +4,7 @@ import {
   clientDocument,
   clientDocumentsPath,
   type EnterConsent,
+  inboxPrefix,
   type OauthAnswer,
   type OauthPages,
   type Sandbox,
@@ -16,6 +17,7 @@ import { bodyFault, type Intake } from "../body/intake.ts";
 import { serverFaults } from "../errors.ts";
 import { answerError } from "../http/answer.ts";
 import type { Logger } from "../logger.ts";
+import { createInboxPage } from "./inbox.ts";
 
 /** Serves a path that a person's browser opens. */
 export type PageHandler = (req: IncomingMessage, res: ServerResponse) => void;
@@ -25,7 +27,7 @@ const formBytesMax = 16_384;
 
 /**
  * Creates the pages for connecting an account: `/oauth/start`, `/oauth/callback` and, in the sandbox, the page on which a person gives
- * consent. These pages need no key, because they work only with data that svc has encrypted. The documents below `/oauth/clients/` are
+ * consent; and the sandbox inboxes. These pages need no key, because they work only with data that svc has encrypted. The documents below `/oauth/clients/` are
  * public: they describe this service to OAuth issuers.
  */
 export function createPages(options: {
@@ -80,6 +82,7 @@ export function createPages(options: {
       sandboxAuthorizePath,
       serve(["GET", "POST"], (req) => answerConsent(req, { sandbox, intake, url: urlOf(req) })),
     ]);
+    handlers.push([inboxPrefix, createInboxPage(sandbox)]);
   }
   return new Map(handlers);
 }

@@ -3,6 +3,7 @@ import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { type Clock, optionalId, type ProjectId, requireProject, timeRange } from "@svc/core";
 import { type ActivityStep, queryActivity } from "@svc/db/activity/query";
+import { readFirstUses } from "@svc/db/activity/start";
 import type { Executor } from "@svc/db/connect";
 import {
   type LatencyLine,
@@ -18,6 +19,7 @@ import {
   type StatsService,
 } from "@svc/gen/stats";
 import { serverFaults } from "../errors.ts";
+import { mcpPath } from "../http/mcp-path.ts";
 import { readBacklog } from "./backlog.ts";
 import { type WatchContext, watchProject } from "./watch-project.ts";
 
@@ -198,9 +200,30 @@ function latencyStep(buckets: readonly number[]): LatencyStep {
   });
 }
 
-/** Creates StatsService. Every method uses the project of the calling key. */
-export function createStatsService(context: WatchContext): ServiceImpl<typeof StatsService> {
+/** Dependencies of GetStart. `isSandbox`: true if the sandbox plays apps. `publicUrl`: returns the address of the service. */
+type StartOptions = {
+  readonly db: Executor;
+  readonly isSandbox: boolean;
+  readonly publicUrl: () => string;
+};
+
+/** Returns the answer of GetStart: when a project first used each part of svc, and the addresses to use next. */
+async function readStart({ db, isSandbox, publicUrl }: StartOptions, projectId: ProjectId) {
+  const { eventAt, callAt, jobAt, agentCallAt } = await readFirstUses(db, projectId);
+  const url = publicUrl().replace(/\/+$/, "");
   return {
+    ...(eventAt !== undefined && { firstEventAt: timestampFromMs(eventAt) }),
+    ...(callAt !== undefined && { firstCallAt: timestampFromMs(callAt) }),
+    ...(jobAt !== undefined && { firstJobAt: timestampFromMs(jobAt) }),
+    ...(agentCallAt !== undefined && { firstAgentCallAt: timestampFromMs(agentCallAt) }),
+    ...{ sandbox: isSandbox, mcpUrl: `${url}${mcpPath}`, publicUrl: url },
+  };
+}
+
+/** Creates StatsService. Every method uses the project of the calling key. */
+export function createStatsService(context: WatchContext & StartOptions): ServiceImpl<typeof StatsService> {
+  return {
+    getStart: (_request, ctx) => readStart(context, requireProject(ctx).projectId),
     getBacklog: (_request, ctx) => readBacklog(context, requireProject(ctx).projectId),
     querySeries: (request, ctx) => querySeries(context, requireProject(ctx).projectId, request),
     watchProject: (request, ctx) => watchProject(context, request, ctx),

@@ -1,5 +1,5 @@
 import { createValidator, type SchemaValidator } from "@svc/catalog";
-import type { Binding } from "@svc/core";
+import type { Binding, ProjectId } from "@svc/core";
 import type { CallRequest } from "../call/call-request.ts";
 import type { McpAddress } from "../mcp/address.ts";
 import { complete, type McpContext, type McpOffer, type McpOutcome, type Params, refused } from "../mcp/offer.ts";
@@ -30,7 +30,14 @@ export function createToolsOffer(options: ToolsOfferOptions): McpOffer {
     instructions: (address) => (isDirect(address) ? directInstructions(address) : instructions),
     methods: {
       "tools/list": { isCacheable: true, answer: (_params, context) => list(tools, context) },
-      "tools/call": { nameIn: "name", labelOf, answer: (params, context) => call(tools, params, context) },
+      "tools/call": {
+        nameIn: "name",
+        labelOf,
+        answer(params, context) {
+          options.onCall?.(context.principal.projectId);
+          return call(tools, params, context);
+        },
+      },
     },
   };
 }
@@ -39,6 +46,8 @@ export function createToolsOffer(options: ToolsOfferOptions): McpOffer {
 export type ToolsOfferOptions = AgentToolsOptions & {
   /** Tools of svc itself, offered in addition to the meta-tools. Default: none. */
   readonly agentTools?: readonly AgentTool[] | undefined;
+  /** Called with the project of each request that calls a tool, before the call. */
+  readonly onCall?: ((projectId: ProjectId) => void) | undefined;
 };
 
 type AgentTools = AgentToolsOptions & {

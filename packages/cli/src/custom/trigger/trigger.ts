@@ -111,30 +111,18 @@ async function composePost(
   context: CommandContext,
 ): Promise<Omit<UnsignedPost, "path">> {
   const own = options.body === undefined ? undefined : await readBody(options.body, context);
-  const [sampleType, sampleBody] = bodyOf(webhook, sample);
-  const body = own ?? sampleBody;
-  const type: Pairs = body.length === 0 ? {} : { "content-type": own === undefined ? sampleType : "application/json" };
+  const { encodeSample } = await import("@svc/catalog");
+  const encoded = encodeSample(webhook, sample);
+  const type: Pairs = own === undefined || own.length === 0 ? {} : { "content-type": "application/json" };
   const given = Object.entries(options.header).map(([name, value]) => [name.toLowerCase(), value]);
   return {
-    headers: { ...type, ...sample.headers, ...Object.fromEntries(given) },
-    query: { ...sample.query, ...options.query },
-    body,
+    headers: {
+      ...(own === undefined ? encoded.headers : { ...type, ...sample.headers }),
+      ...Object.fromEntries(given),
+    },
+    query: { ...encoded.query, ...options.query },
+    body: own ?? encoded.body,
   };
-}
-
-/** Returns the content type and the bytes of a sample webhook post in the form that the app's toolkit declares. */
-function bodyOf({ body: { content, form } }: ReceivingToolkit["webhook"], { body }: SamplePost): [string, Buffer] {
-  const formType = "application/x-www-form-urlencoded";
-  if (body === undefined) return ["", Buffer.alloc(0)];
-  if (content === "text") return ["text/plain", Buffer.from(String(body))];
-  if (content === "base64") return ["application/octet-stream", Buffer.from(String(body), "base64")];
-  const json = JSON.stringify(body);
-  if (form === undefined) return ["application/json", Buffer.from(json)];
-  if (form !== "*") return [formType, Buffer.from(`${new URLSearchParams({ [form]: json })}`)];
-  const fields = Object.entries(body as object).flatMap(([name, value]) =>
-    [value].flat().map((one): [string, string] => [name, String(one)]),
-  );
-  return [formType, Buffer.from(`${new URLSearchParams(fields)}`)];
 }
 
 async function readBody(file: string, context: CommandContext): Promise<Buffer> {

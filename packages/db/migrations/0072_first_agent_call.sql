@@ -1,0 +1,1 @@
+ALTER TABLE "projects" ADD COLUMN "first_agent_call_at" timestamp (3) with time zone;

@@ -1,0 +1,71 @@
+import { encodeSample, type Trigger } from "@svc/catalog";
+import type { EventId, ProjectId } from "@svc/core";
+import { normalize, turnGroup } from "../normalize.ts";
+import type { WebhookToolkit } from "../private-webhooks.ts";
+import { generateWebhookSecret } from "../verify.ts";
+import type { TriggersContext } from "./context.ts";
+
+/** A sample event to store. `publicUrl`: address of the deployment, which some apps sign. */
+type SampleOrder = {
+  readonly projectId: ProjectId;
+  readonly toolkit: WebhookToolkit;
+  readonly trigger: Trigger;
+  readonly publicUrl: string;
+};
+
+/** The stored event of a sample post, or the reason why the sample of the trigger became no event. */
+type StoredSample =
+  | { readonly eventId: EventId; readonly triggerSlug: string; readonly payload: string }
+  | { readonly fault: string };
+
+/** Maximum number of milliseconds that a sample is dated later, if an earlier sample of the same millisecond is the same event. */
+const laterMax = 5;
+const sampleBytesMax = 1_048_576;
+
+/**
+ * Signs a sample webhook post with a secret made for it, verifies and reads it as a post that arrived, and stores its event for one project.
+ * Throws the refusal of a quota.
+ */
+export async function storeSampleEvent(
+  { storeEvent, clock, turns }: Pick<TriggersContext, "storeEvent" | "clock" | "turns">,
+  order: SampleOrder,
+): Promise<StoredSample> {
+  const { projectId, toolkit } = order;
+  for (let later = 0; later < laterMax; later++) {
+    const receivedAtMs = clock.now();
+    const { inbound, secrets } = signedSample(order, receivedAtMs + later);
+    const turn = () => turns.next(turnGroup(toolkit));
+    const read = await normalize(toolkit, inbound, receivedAtMs, { bodyBytesMax: sampleBytesMax, turn, secrets });
+    const result = read.outcome === "items" ? read.items[0] : read;
+    if (result?.outcome !== "event") return { fault: faultOf(order.trigger, result) };
+    const { toolkitSlug, triggerSlug, payload, dedupe, occurredAtMs } = result.event;
+    const event = { toolkitSlug, triggerSlug, payload, dedupe, occurredAtMs, receivedAtMs };
+    const stored = await storeEvent({ ...event, to: { projectId, entityId: "" } });
+    if (stored.outcome === "over_quota") throw stored.refusal;
+    if (stored.outcome === "stored" && stored.eventId !== undefined && stored.fresh > 0)
+      return { eventId: stored.eventId, triggerSlug, payload };
+  }
+  return { fault: `the sample of ${order.trigger.slug} is the same event as an earlier one` };
+}
+
+function signedSample({ toolkit, trigger, publicUrl }: SampleOrder, nowMs: number) {
+  const { webhook, slug } = toolkit;
+  const secret = webhook.secretOf(generateWebhookSecret(webhook));
+  if (secret === undefined) throw new Error(`no secret could be made for ${slug}`);
+  const at = { nowMs, publicUrl };
+  const composed = { path: `/webhooks/${slug}`, ...encodeSample(webhook, trigger.sample(nowMs)) };
+  const post = webhook.sign(composed, secret, at);
+  const query = new URLSearchParams(post.query);
+  const target = post.path + (query.size === 0 ? "" : `?${query}`);
+  const inbound = { toolkitSlug: slug, headers: post.headers, query, body: post.body, target };
+  if (!webhook.isVerified(inbound, [secret], at)) throw new Error(`the signed sample of ${slug} is not verified`);
+  return { inbound, secrets: [secret] };
+}
+
+function faultOf(
+  { slug }: Trigger,
+  result: { readonly outcome: string; readonly detail?: string } | undefined,
+): string {
+  const detail = result?.detail ?? "the app's definition ignores it";
+  return `the sample of ${slug} became no event: ${detail}`;
+}

@@ -95,9 +95,9 @@ type Grounds = {
   readonly share: number;
   readonly view: ViewIndex;
   /**
-   * Returns the factor between 0 and 1 by which a tool's score was multiplied. It is below 1 if the tool cannot be called now, for example
-   * without an account. How well the tool matches the query does not depend on this. So the score is divided by the factor before the
-   * confidence in the match is computed.
+   * Returns the factor by which a tool's score was multiplied. It is below 1 if the tool cannot be called now, for example without an
+   * account, and above 1 for a toolkit of the project. How well the tool matches the query does not depend on this. So the score is divided
+   * by the factor before the confidence in the match is computed.
    */
   shareOf(found: IndexedTool): number;
   readonly known: readonly Meaning[];

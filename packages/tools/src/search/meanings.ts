@@ -63,8 +63,10 @@ export function meaningsOf(words: readonly QueryWord[], view: ViewIndex): Meanin
   let spelledWords = 0;
   let unknown = 0;
   const known = words.flatMap(
-    ({ term: word, form, synonyms, share, isData, isName, isCorrected, isForeign, isVague }) => {
-      let terms = knownTerms(word, synonyms, view);
+    ({ term: word, form, written: foreign, synonyms, share, isData, isName, isCorrected, isForeign, isVague }) => {
+      // A tool whose texts have the word itself fits better than one that has only its translation.
+      const untranslated = foreign === undefined ? [] : findTerm(foreign, view, (worth) => worth);
+      let terms = [...knownTerms(word, synonyms, view), ...untranslated];
       if (isCorrected) unknown += correctedShare;
       if (terms.length === 0) {
         if (isData) return [];

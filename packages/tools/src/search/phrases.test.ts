@@ -1,9 +1,9 @@
-import type { ToolDefinition, Toolkit } from "@svc/catalog";
+import type { Tool, Toolkit } from "@svc/catalog";
 import { expect, test } from "vitest";
 import { countSaid, phrasesOf } from "./phrases.ts";
 
 function phrasesWith(intents: string[], sayings: string[]) {
-  const tool = { name: "ring_bell", intents } as unknown as ToolDefinition;
+  const tool = { name: "ring_bell", intents } as unknown as Tool;
   return phrasesOf(tool, { sayings: new Map([["ring_bell", sayings]]) } as unknown as Toolkit);
 }
 

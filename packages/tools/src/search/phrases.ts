@@ -1,4 +1,4 @@
-import type { ToolDefinition, Toolkit } from "@svc/catalog";
+import type { Tool, Toolkit } from "@svc/catalog";
 import { foreignWordsOf, signsOf, sumOf, translatorOf } from "./translate.ts";
 import { cached, termsOfWords, wordsOf } from "./words.ts";
 
@@ -31,9 +31,27 @@ export type Phrase = {
   readonly size: number;
 };
 
-/** Returns the phrases of a tool: the intents of its definition and the example phrases of its toolkit (app). */
-export function phrasesOf(tool: ToolDefinition, toolkit: Toolkit): readonly Phrase[] {
-  return [...tool.intents, ...(toolkit.sayings?.get(tool.name) ?? [])].map(readPhrase);
+/** Returns the phrases of a tool: the intents of its definition and its example phrases. */
+export function phrasesOf(tool: Tool, toolkit: Toolkit): readonly Phrase[] {
+  return [...tool.intents, ...sayingsOf(tool, toolkit)].map(readPhrase);
+}
+
+/** Maximum number of words of the first sentence of a description that counts as an example phrase. */
+const summaryWordsMax = 12;
+
+/**
+ * Returns the example phrases of a tool: those of its toolkit (app). A toolkit that was imported has neither phrases nor intents. Then the
+ * tool's name and the first sentence of its description take their place, because people often ask with these words.
+ */
+export function sayingsOf(tool: Tool, toolkit: Toolkit): readonly string[] {
+  if (toolkit.sayings !== undefined) return toolkit.sayings.get(tool.name) ?? [];
+  return toolkit.actions.some(({ intents }) => intents.length > 0) ? [] : ownPhrasesOf(tool);
+}
+
+function ownPhrasesOf({ name, description }: Tool): readonly string[] {
+  const [sentence = ""] = description.split(/[.:;!?](?:\s|$)/, 1);
+  const summary = sentence.replaceAll(/[()|]/g, " ");
+  return [name.replaceAll("_", " "), ...(wordsOf(summary).length > summaryWordsMax ? [] : [summary])];
 }
 
 /**

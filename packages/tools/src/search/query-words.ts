@@ -24,6 +24,8 @@ export type QueryWord = {
   readonly form: string;
   /** Terms with about the same meaning as this word, in the form that the search index has. */
   readonly synonyms: readonly string[];
+  /** The word before its translation, as a term. Undefined if the word was not translated, or if no tool contains it. */
+  readonly written: string | undefined;
   /** Weight of the word: 1, or less for words that only say where or for whom. */
   readonly share: number;
   /** True if the word is probably a name. A name is not treated as a misspelled word. */
@@ -90,7 +92,8 @@ export function readQuery(text: string, isHeld: (term: string) => boolean): Sear
   const { request, data, hasText } = partText(plain, marks.hasChannel || marks.hasPerson);
   const names = namesIn(request);
   const isKnown = (word: string) => names.has(word) || isEnglish(word) || isHeld(termOf(word));
-  const { words: written, unknown, isTranslated } = translate(foreignWordsOf(request), (word) => isHeld(termOf(word)));
+  const translated = translate(foreignWordsOf(request), (word) => isHeld(termOf(word)));
+  const { words: written, unknown, isTranslated } = translated;
   const corrected = written.map((word) => (isKnown(word) || unknown.has(word) ? word : (correctWord(word) ?? word)));
   const meant = readIdioms(corrected, idioms, (word) => [termOf(word)]);
   const isNamed = (word: string) => isHeld(formMark + word) || isHeld(formMark + termOf(word));
@@ -113,7 +116,9 @@ export function readQuery(text: string, isHeld: (term: string) => boolean): Sear
     const origin = origins.get(word);
     const others = isData ? [] : [...(synonyms.get(term) ?? []), ...(origin === undefined ? [] : [origin])];
     const [isName, isCorrected, isForeign] = [names.has(word), corrections.has(word), unknown.has(word)];
-    found.set(term, { term, form: word, synonyms: others, share, isName, isCorrected, isForeign, isData, isVague });
+    const foreign = termOf(translated.written.get(word) ?? "");
+    const own = { term, form: word, synonyms: others, written: isHeld(foreign) ? foreign : undefined };
+    found.set(term, { ...own, share, isName, isCorrected, isForeign, isData, isVague });
   };
   let hasObject = false;
   let isContext = false;

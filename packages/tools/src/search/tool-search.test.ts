@@ -76,6 +76,7 @@ const office = catalogWith({
     create_event: { description: "Creates an event with guests and place.", args: ["recurrence"] },
     delete_event: {
       description: "Deletes one event; to empty the whole planner use clear_planner.",
+      intents: ["the party is off"],
       class: "destructive",
     },
     clear_planner: { description: "Deletes every entry.", class: "destructive" },
@@ -386,6 +387,39 @@ test("other work of the event loop runs while the indexes of many tools are made
   expect(searchOf(view).search({ query: "cancel my appointment" })).toEqual(
     createToolSearch(await shippedCatalog()).search({ query: "cancel my appointment" }),
   );
+});
+
+const returns = {
+  create_return: { description: "Retoure anlegen. Legt eine neue Retoure an." },
+  delete_return: { description: "Retoure löschen. Nicht umkehrbar.", class: "destructive" },
+  delete_position: { description: "Position entfernen.", class: "destructive" },
+  search_articles: { description: "Artikel suchen.", class: "read" },
+  get_warehouses: { description: "Alle Lager.", class: "read" },
+} as const;
+
+test.each([
+  ["Retoure anlegen", "create_return"],
+  ["eine neue Retoure für Kunde 4711 anlegen", "create_return"],
+  ["delete a return", "delete_return"],
+  ["lösche die Retoure R-12", "delete_return"],
+  ["Position entfernen", "delete_position"],
+  ["Artikel suchen", "search_articles"],
+  ["alle Lager auflisten", "get_warehouses"],
+])("an imported tool without phrases is found among the shipped ones by its own words: %s", async (query, name) => {
+  const imported = catalogWith({ returns });
+  const own = [...imported.toolkits.values()].map((toolkit) => ({ ...toolkit, ownerProjectId: "prj_1" as never }));
+  const shipped = await shippedCatalog();
+  const catalog = {
+    toolkits: new Map([...shipped.toolkits, ...own.map((toolkit) => [toolkit.slug, toolkit] as const)]),
+    tools: new Map([...shipped.tools, ...imported.tools]),
+  };
+  const [first, second] = createToolSearch(catalog)
+    .search({ query })
+    .results.map(({ tool }) => tool.slug);
+  // Shipped tools with hundreds of phrases fit some of these requests as well.
+  expect(["create_return", "get_warehouses"].includes(name) ? [first, second] : [first]).toContain(`returns.${name}`);
+  const alone = createToolSearch(imported).search({ query });
+  expect(alone.results[0]?.tool.slug).toBe(`returns.${name}`);
 });
 
 test("an imported tool without a telling name is found by the path and the method of its request", () => {

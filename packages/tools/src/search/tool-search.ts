@@ -44,6 +44,11 @@ export type ToolSearch = {
  */
 const availabilityShares: Readonly<Record<Availability, number>> = { connected: 1, unconnected: 0.8, unbound: 0.6 };
 /**
+ * Factor for the score of a tool of the project's own toolkits. A project adds its own app to use it, so of two tools that fit about equally
+ * well, its own comes first.
+ */
+const privateShare = 1.2;
+/**
  * Number of tools that are ranked completely, in addition to the `limit` requested tools. They are selected by a rough first score. Other
  * tools cannot be in the result.
  */
@@ -86,11 +91,10 @@ export function createToolSearch(view: Catalog): ToolSearch {
         (kind === undefined || tool.kind === kind) &&
         (toolkitSlug === "" || tool.toolkitSlug === toolkitSlug) &&
         (accessClass === "" || tool.class === accessClass);
-      const availabilityShareOf = (tool: SearchedTool) =>
-        availabilityOf === undefined ? 1 : availabilityShares[availabilityOf(tool)];
+      const stateShareOf = ({ tool, index: { isPrivate } }: IndexedTool) =>
+        (isPrivate ? privateShare : 1) * (availabilityOf === undefined ? 1 : availabilityShares[availabilityOf(tool)]);
       const kindShare = kindShareOf(query, index.toolkits);
-      const shareOf = (found: IndexedTool) =>
-        passes(found) ? availabilityShareOf(found.tool) * kindShare(found.index) : 0;
+      const shareOf = (found: IndexedTool) => (passes(found) ? stateShareOf(found) * kindShare(found.index) : 0);
       const wanted = { demand: demandOf(words), count: limit + candidatesMore, shareOf };
       const { found, share } = scoreTools(index, meanings, wanted);
       const isToolkitNamed = toolkitSlug !== "" || namesToolkit(words, index);
@@ -101,7 +105,7 @@ export function createToolSearch(view: Catalog): ToolSearch {
       const named = preferReplacements(preferNames(ranked, asked), (tool) => shareOf(tool) > 0);
       const spread = spreadOverToolkits(named, limit);
       const listed = spread.length > 0 || toolkitSlug === "" ? spread : plausibleTools(index, wanted);
-      const grounds = { share, view: index, shareOf: ({ tool }: IndexedTool) => availabilityShareOf(tool) };
+      const grounds = { share, view: index, shareOf: stateShareOf };
       return judge(listed.slice(0, limit), { ...grounds, ...meanings, nearness, isToolkitNamed });
     },
   };

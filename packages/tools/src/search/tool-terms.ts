@@ -1,5 +1,5 @@
 import type { Action, Tool, Toolkit } from "@svc/catalog";
-import { countSaid, withoutNames } from "./phrases.ts";
+import { countSaid, sayingsOf, withoutNames } from "./phrases.ts";
 import { isTelling, termsOf, wordsOf } from "./words.ts";
 
 /** Weight of one text of a tool in the search (for example its name or its summary), and the usual number of terms in this text. */
@@ -88,7 +88,7 @@ export function weighTerms(tool: Tool, toolkit: Toolkit): ReadonlyMap<string, nu
       strengths.set(term, (strengths.get(term) ?? 0) + (share * weight * count) / (count + slowness));
     }
   }
-  const sayings = toolkit.sayings?.get(tool.name) ?? [];
+  const sayings = sayingsOf(tool, toolkit);
   const slowness = said.saturation * (1 - said.lengthShare + (said.lengthShare * sayings.length) / said.usualCount);
   for (const [term, count] of countSaid(sayings)) {
     strengths.set(term, (strengths.get(term) ?? 0) + (said.weight * count) / (count + slowness));

@@ -21,6 +21,8 @@ export type SearchedTool = Action | CodeTool;
  */
 export type ToolkitIndex = {
   readonly toolkitSlug: string;
+  /** True for a toolkit (app) of the caller's project. False for one that all projects share. */
+  readonly isPrivate: boolean;
   /** The tools of the toolkit (app), ordered by slug. */
   readonly tools: readonly SearchedTool[];
   readonly verbClasses: readonly VerbClasses[];
@@ -99,6 +101,7 @@ function* buildIndex(toolkit: Toolkit): Generator<void, ToolkitIndex> {
   let spellings: SearchableMap<true> | undefined;
   return {
     toolkitSlug: toolkit.slug,
+    isPrivate: toolkit.ownerProjectId !== "",
     tools,
     verbClasses: tools.map(verbClassesOf),
     saidCount: tools.filter(({ name }) => toolkit.sayings?.has(name)).length,

@@ -44,6 +44,8 @@ export type TranslatedQuery = {
   readonly words: readonly string[];
   /** Words that could not be translated from the language of the query. Empty if the query is in English. */
   readonly unknown: ReadonlySet<string>;
+  /** For an English word that translates one word of the query: that word, as the person wrote it. */
+  readonly written: ReadonlyMap<string, string>;
   /** True if the query was in another language than English and was translated. False if it was in English. */
   readonly isTranslated: boolean;
 };
@@ -110,7 +112,7 @@ export function foreignWordsOf(text: string): string[] {
 export function translate(words: readonly string[], isHeld: (word: string) => boolean = () => false): TranslatedQuery {
   const language = languageOf(words, signsOf(words));
   return language === undefined
-    ? { words, unknown: new Set(), isTranslated: false }
+    ? { words, unknown: new Set(), written: new Map(), isTranslated: false }
     : translateFrom(language, words, (word) => (isHeld(word) ? undefined : language.spelledMeaningOf(word)));
 }
 
@@ -159,6 +161,7 @@ function translateFrom(
   const words = readIdioms(foreign, language.idioms, language.formsOf);
   const verbs = partedVerbs(language, words);
   const unknown = new Set<string>();
+  const writtenOf = new Map<string, string>();
   let isPlural = false;
   let spelledWords = 0;
   const translated = words.flatMap(({ word, origin }, index) => {
@@ -177,9 +180,12 @@ function translateFrom(
       return [written];
     }
     const meanings = meaning.split(" ");
-    return isPlural && between === undefined ? meanings.map(pluralOf) : meanings;
+    const said = isPlural && between === undefined ? meanings.map(pluralOf) : meanings;
+    const [only = ""] = said;
+    if (said.length === 1 && between === undefined && !writtenOf.has(only)) writtenOf.set(only, word);
+    return said;
   });
-  return { words: translated, unknown, isTranslated: true };
+  return { words: translated, unknown, written: writtenOf, isTranslated: true };
 }
 
 /** Returns a German word in one form for both ways to type an umlaut: `loeschung` and `löschung` both become `loschung`. */

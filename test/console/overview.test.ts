@@ -33,17 +33,9 @@ async function standsAtEveryWidth(page: Page): Promise<void> {
   if (before !== null) await page.setViewportSize(before);
 }
 
-browserTest("an empty project is told how to get its first event", async () => {
-  const { page } = await consoles.open();
-  await page.getByRole("heading", { name: "Your first event" }).waitFor();
-  await page.getByText("You're all caught up.").waitFor();
-  await page.getByText("npx svc trigger calendar").waitFor();
-  await lookAt(page, "overview-first");
-});
-
 browserTest("what needs a person stands first, then charts with a table of the same numbers", async () => {
   await seedOverview(consoles.svc);
-  const { page } = await consoles.open({ path: `p/${consoles.projectId}/overview?range=24h` });
+  const { page } = await consoles.open({ path: `p/${consoles.projectId}/home?range=24h` });
   await page.getByRole("link", { name: "1 question waiting" }).waitFor();
   await page.locator("canvas").nth(4).waitFor();
   await lookAt(page, "overview");
@@ -60,7 +52,7 @@ browserTest("what needs a person stands first, then charts with a table of the s
 });
 
 browserTest("a chart is read, zoomed and followed to its list by keyboard", async () => {
-  const { page } = await consoles.open({ path: `p/${consoles.projectId}/overview` });
+  const { page } = await consoles.open({ path: `p/${consoles.projectId}/home` });
   const chart = page.getByRole("slider", { name: "Events, values" });
   await chart.focus();
   await page.keyboard.press("End");

@@ -52,7 +52,7 @@ const picture = (page: Page, name: string) =>
 browserTest.skipIf(!isWanted)(
   "the overview and a job that asks, as README.md and the console's guide show them",
   async () => {
-    const overview = (await consoles.open({ path: `p/${consoles.projectId}/overview?range=24h` })).page;
+    const overview = (await consoles.open({ path: `p/${consoles.projectId}/home?range=24h` })).page;
     await overview.getByRole("link", { name: "2 questions waiting" }).waitFor();
     await overview.locator("canvas").nth(4).waitFor();
     await picture(overview, "overview");

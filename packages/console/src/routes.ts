@@ -6,8 +6,8 @@ import { auditSearch } from "./pages/audit/filters.ts";
 import { callsSearch } from "./pages/calls/filters.ts";
 import { deliveriesSearch } from "./pages/deliveries/filters.ts";
 import { eventsSearch } from "./pages/events/filters.ts";
+import { readHomeSearch } from "./pages/home/filters.ts";
 import { jobsSearch } from "./pages/jobs/filters.ts";
-import { readOverviewSearch } from "./pages/overview/filters.ts";
 import { quarantineSearch } from "./pages/quarantine/filters.ts";
 import { readReplaysSearch } from "./pages/replays/filters.ts";
 import { schedulesSearch } from "./pages/schedules/filters.ts";
@@ -42,11 +42,21 @@ const projectHome = createRoute({
   getParentRoute: () => project,
   path: "/",
   beforeLoad: ({ params }) => {
-    throw redirect({ to: "/p/$projectId/overview", params, replace: true });
+    throw redirect({ to: "/p/$projectId/home", params, replace: true });
   },
 });
 
-const overview = page(project, "overview", () => import("./pages/overview/overview.tsx"), readOverviewSearch);
+const home = page(project, "home", () => import("./pages/home/home.tsx"), readHomeSearch);
+
+// The address of Home before version 0.2, which links and bookmarks may still have.
+const overview = createRoute({
+  getParentRoute: () => project,
+  path: "overview",
+  validateSearch: readHomeSearch,
+  beforeLoad: ({ params, search }) => {
+    throw redirect({ to: "/p/$projectId/home", params, search, replace: true });
+  },
+});
 
 const events = page(project, "events", () => import("./pages/events/list.tsx"), eventsSearch.read);
 const event = page(project, "events/$eventId", () => import("./pages/events/detail.tsx"));
@@ -216,6 +226,7 @@ const routeTree = root.addChildren([
   addSeat,
   project.addChildren([
     projectHome,
+    home,
     overview,
     events,
     event,

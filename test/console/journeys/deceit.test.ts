@@ -63,7 +63,7 @@ browserTest("a page survives an address whose parameters are none that it knows"
     ["deliveries?since=never&state=lost", "Deliveries"],
     ["calls?since=never&outcome=__proto__", "Calls"],
     ["jobs?until=never&show=constructor", "Jobs"],
-    ["overview?since=never&until=never&range=x", "Home"],
+    ["home?since=never&until=never&range=x", "Home"],
   ] as const) {
     await page.goto(`${consoles.svc.url}/console/p/${consoles.projectId}/${path}`);
     await page.getByRole("heading", { level: 1, name: heading }).waitFor();

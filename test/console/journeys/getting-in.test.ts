@@ -124,7 +124,7 @@ browserTest(
     await page.getByRole("button", { name: "Project second" }).click();
     await page.getByRole("menuitemradio", { name: "default" }).click();
     await page.getByRole("heading", { name: "Home", level: 1 }).waitFor();
-    expect(page.url()).toContain(`${consoles.projectId}/overview`);
+    expect(page.url()).toContain(`${consoles.projectId}/home`);
   },
 );
 

@@ -113,7 +113,7 @@ browserTest(
   async () => {
     const id = await submitProgram(consoles.svc, askingProgram);
     await jobWithStatus(consoles.svc, id, "PARKED");
-    const { page } = await consoles.open({ path: path("overview") });
+    const { page } = await consoles.open({ path: path("home") });
     const { press, type, tabTo, goTo } = keyboardOf(page);
     await goTo("Approvals");
     await tabTo(page.getByRole("row", { name: "reminders would go out" }));

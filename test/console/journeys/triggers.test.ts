@@ -194,7 +194,7 @@ browserTest("what failed is found by its state, whichever endpoint it went to, w
 });
 
 browserTest("by keyboard alone an event is found, read beside the list, opened and sent again", async () => {
-  const page = await openPage("overview");
+  const page = await openPage("home");
   const { press, tabTo, goTo } = keyboardOf(page);
   await goTo("Events");
   await tabTo(rowsOf(page));

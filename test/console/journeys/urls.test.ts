@@ -51,8 +51,8 @@ const press = (page: Page, name: string) => page.getByRole("button", { name, exa
 const heading = (page: Page, name: string | RegExp) => page.getByRole("heading", { name }).first().waitFor();
 
 const cases: Record<string, Pressed> = {
-  "overview: a range, and charts as tables": {
-    path: () => "overview",
+  "home: a range, and charts as tables": {
+    path: () => "home",
     press: async (page) => {
       await press(page, "7 d");
       await page.getByRole("switch", { name: "Tables" }).click();

@@ -57,7 +57,7 @@ export function useLookMs(method: { name: string; parent: { typeName: string } }
 /** For each kind of change in a project: the API methods that the console calls again after such a change. */
 export const methodsOfKind: Readonly<Record<number, readonly string[]>> = {
   // Only the names: each page loads the message types that it needs.
-  1: ["svc.v1.TriggersService/ListEvents"],
+  1: ["svc.v1.TriggersService/ListEvents", "svc.v1.StatsService/GetStart"],
   2: [
     "svc.v1.TriggersService/ListDeliveries",
     "svc.v1.TriggersService/GetDelivery",
@@ -66,8 +66,8 @@ export const methodsOfKind: Readonly<Record<number, readonly string[]>> = {
     // This list shows the state of each event's deliveries. So when a delivery changes, the list is read again.
     "svc.v1.TriggersService/ListEvents",
   ],
-  3: ["svc.v1.ToolsService/ListToolCalls", "svc.v1.ToolsService/GetToolCall"],
-  4: ["svc.v1.JobsService/ListJobs", "svc.v1.JobsService/GetJob"],
+  3: ["svc.v1.ToolsService/ListToolCalls", "svc.v1.ToolsService/GetToolCall", "svc.v1.StatsService/GetStart"],
+  4: ["svc.v1.JobsService/ListJobs", "svc.v1.JobsService/GetJob", "svc.v1.StatsService/GetStart"],
   5: ["svc.v1.JobsService/ListAsks", "svc.v1.JobsService/GetAsk", "svc.v1.StatsService/GetBacklog"],
 };
 

@@ -1,3 +1,4 @@
+import { Link } from "@tanstack/react-router";
 import { Fragment } from "react";
 import { CheckField } from "../ui/fields/field.tsx";
 import { Dialog } from "../ui/overlay/dialog.tsx";
@@ -38,6 +39,13 @@ export function KeysDialog({ open, onClose, projectId }: { open: boolean; onClos
         onChange={(on) => setPreferences({ shortcuts: on })}
         hint="Turn off if you use voice control."
       />
+      {projectId !== "admin" && (
+        <p>
+          <Link to="/p/$projectId/home" params={{ projectId }} search={{ view: "start" }} onClick={onClose}>
+            First steps
+          </Link>
+        </p>
+      )}
     </Dialog>
   );
 }

@@ -20,7 +20,7 @@ export type NavPage = {
 const navGroups: readonly { title: string; pages: readonly NavPage[] }[] = [
   {
     title: "",
-    pages: [{ to: "/p/$projectId/overview", title: "Home", icon: "chart", letter: "o", findAs: "overview" }],
+    pages: [{ to: "/p/$projectId/home", title: "Home", icon: "chart", letter: "o", findAs: "overview first steps" }],
   },
   {
     title: "Webhooks",

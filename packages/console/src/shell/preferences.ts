@@ -2,10 +2,24 @@ import { useSyncExternalStore } from "react";
 import type { Zone } from "../words/time.ts";
 
 /** The user's settings. Only this browser stores them. */
-export type Preferences = { theme: "system" | "light" | "dark"; zone: Zone; shortcuts: boolean };
+export type Preferences = {
+  theme: "system" | "light" | "dark";
+  zone: Zone;
+  shortcuts: boolean;
+  /** True if the user has hidden the first steps of Home. */
+  hidesStart: boolean;
+  /** The aim of the user, which orders the first steps of Home. */
+  aim: Aim;
+};
+
+/** The aim of a user: to receive webhooks, to give tools to an agent, to automate work, or to run svc for a team. */
+export type Aim = "webhooks" | "agent" | "automate" | "team";
 
 const storedAs = "svc-preferences";
-const defaults: Preferences = { theme: "system", zone: "local", shortcuts: true };
+const defaults: Preferences = {
+  ...{ theme: "system", zone: "local", shortcuts: true },
+  ...{ hidesStart: false, aim: "webhooks" },
+};
 const listeners = new Set<() => void>();
 let current = read();
 

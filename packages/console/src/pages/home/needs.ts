@@ -4,7 +4,7 @@ import type { IconName } from "../../ui/icon.tsx";
 import { durationWords } from "../../words/time.ts";
 import type { Tone } from "../../words/word.ts";
 
-/** An entry of the overview page's list of work that continues only after a person acts, such as a question or a failing endpoint. */
+/** An entry of the Home page's list of work that continues only after a person acts, such as a question or a failing endpoint. */
 export type Need = {
   id: string;
   tone: Tone;

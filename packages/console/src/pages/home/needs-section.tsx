@@ -7,9 +7,9 @@ import { transportFor } from "../../session/transport.ts";
 import { classNames } from "../../ui/class-names.ts";
 import { Icon } from "../../ui/icon.tsx";
 import { Section } from "../../ui/layout/section.tsx";
+import styles from "./activity.module.css";
 import { ListLink } from "./list-link.tsx";
 import { type Need, needsOf } from "./needs.ts";
-import styles from "./overview.module.css";
 
 const minuteMs = 60_000;
 const countedPosts = 100;

@@ -1,9 +1,9 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { useQuery } from "@connectrpc/connect-query";
 import { type QuerySeriesResponse, StatsService } from "@svc/gen/stats";
-import { TriggersService } from "@svc/gen/triggers";
 import { keepPreviousData } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import type { ReactNode } from "react";
 import { useNow } from "../../clock.ts";
 import { usePreferences } from "../../shell/preferences.ts";
 import { Button } from "../../ui/buttons/button.tsx";
@@ -11,29 +11,27 @@ import { ToggleButton } from "../../ui/buttons/toggle-button.tsx";
 import { Chart } from "../../ui/chart/chart.tsx";
 import { Switch } from "../../ui/fields/switch.tsx";
 import { Page } from "../../ui/layout/page.tsx";
-import { Section } from "../../ui/layout/section.tsx";
 import { Line } from "../../ui/layout/stack.tsx";
 import { Skeleton } from "../../ui/notice/empty.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
-import { CodeBlock } from "../../ui/values/copy.tsx";
 import { rangeNames, shortRangeWords, spanWords } from "../../words/spans.ts";
 import { useSubscriptions } from "../deliveries/endpoints.ts";
+import styles from "./activity.module.css";
 import { Backlog } from "./backlog.tsx";
 import { chartsOf, listOf } from "./charts.ts";
-import { type OverviewSearch, shownRange, zoomed } from "./filters.ts";
+import { type HomeSearch, shownRange, zoomed } from "./filters.ts";
 import { ListLink } from "./list-link.tsx";
 import { Needs, useQuarantined } from "./needs-section.tsx";
-import styles from "./overview.module.css";
 
 const zoomedOut = { since: undefined, until: undefined };
 
-/** Draws the filters of the overview: the charts' range, the zoom, and the switch to tables. */
-function OverviewFilters({
+/** Draws the filters of Home: the charts' range, the zoom, and the switch to tables. */
+function ActivityFilters({
   search: { range = "24h", since, until, table },
   onChange,
 }: {
-  search: OverviewSearch;
-  onChange: (change: OverviewSearch) => void;
+  search: HomeSearch;
+  onChange: (change: HomeSearch) => void;
 }) {
   const { zone } = usePreferences();
   return (
@@ -57,7 +55,7 @@ function OverviewFilters({
   );
 }
 
-const route = getRouteApi("/p/$projectId/overview");
+const route = getRouteApi("/p/$projectId/home");
 /**
  * Interval in milliseconds at which the page reads the charts and the backlog again. Nodes save their counts every ten seconds, so a number
  * on the page is at most fifteen seconds old.
@@ -65,8 +63,8 @@ const route = getRouteApi("/p/$projectId/overview");
 const lookMs = 4_000;
 const minuteMs = 60_000;
 
-/** Draws the state of the project: first the actions that wait for a person, then the charts and the backlog. */
-export default function OverviewPage() {
+/** Draws the state of the project: first the actions that wait for a person, then the charts and the backlog. `notes`: drawn above them. */
+export function Activity({ notes }: { notes: ReactNode }) {
   const { projectId } = route.useParams();
   const search = route.useSearch();
   const navigate = route.useNavigate();
@@ -76,17 +74,15 @@ export default function OverviewPage() {
     refetchInterval: lookMs,
     placeholderData: keepPreviousData,
   });
-  const anyEvent = useQuery(TriggersService.method.listEvents, { pageSize: 1 });
   const { quarantined, isLoading: areNeedsLoading } = useQuarantined();
   const { subscriptions, error: noSubscriptions } = useSubscriptions();
   // All parts of the page (for example the charts) are drawn together when every first answer has arrived. A part that is drawn later would
   // push the other parts down.
   const isLoading =
     areNeedsLoading ||
-    [backlog, series, anyEvent].some((query) => query.isLoading) ||
+    [backlog, series].some((query) => query.isLoading) ||
     (subscriptions === undefined && noSubscriptions === null);
-  const change = (to: OverviewSearch) => void navigate({ search: (old) => ({ ...old, ...to }), replace: true });
-  const isFirst = anyEvent.data?.events.length === 0 && series.data?.lines.length === 0;
+  const change = (to: HomeSearch) => void navigate({ search: (old) => ({ ...old, ...to }), replace: true });
   return (
     <Page title="Home">
       <FaultNotice
@@ -94,18 +90,18 @@ export default function OverviewPage() {
         onRetry={() => void Promise.all([backlog.refetch(), series.refetch()])}
       />
       {isLoading && <Skeleton rows={12} />}
-      {isFirst && !isLoading && <FirstEvent />}
+      {!isLoading && notes}
       {!isLoading && backlog.data !== undefined && (
         <Needs projectId={projectId} backlog={backlog.data} quarantined={quarantined} />
       )}
-      {!isFirst && !isLoading && (
+      {!isLoading && (
         <search aria-label="Chart range">
           <Line>
-            <OverviewFilters search={search} onChange={change} />
+            <ActivityFilters search={search} onChange={change} />
           </Line>
         </search>
       )}
-      {!isFirst && !isLoading && series.data !== undefined && (
+      {!isLoading && series.data !== undefined && (
         <Charts
           projectId={projectId}
           answer={series.data}
@@ -113,30 +109,12 @@ export default function OverviewPage() {
           onBrush={(sinceMs, untilMs) => change(zoomed(sinceMs, untilMs, now + minuteMs))}
         />
       )}
-      {!isFirst && !isLoading && backlog.data !== undefined && <Backlog projectId={projectId} backlog={backlog.data} />}
+      {!isLoading && backlog.data !== undefined && <Backlog projectId={projectId} backlog={backlog.data} />}
     </Page>
   );
 }
 
-/** Draws commands that the user can paste to create the first event of a project that has none. */
-function FirstEvent() {
-  return (
-    <Section title="Your first event" boxed>
-      <ol className={styles["steps"]}>
-        <li>
-          <p>Print events as they arrive, in another terminal. With --forward, svc also posts them to your server:</p>
-          <CodeBlock text="npx svc listen" />
-        </li>
-        <li>
-          <p>Send a sample event, signed as the app signs it:</p>
-          <CodeBlock text="npx svc trigger calendar" />
-        </li>
-      </ol>
-    </Section>
-  );
-}
-
-/** Draws the charts of the overview, one for each series. Each point links to the list of what the point counts. */
+/** Draws the charts of Home, one for each series. Each point links to the list of what the point counts. */
 function Charts({
   projectId,
   answer,
@@ -185,7 +163,7 @@ function Charts({
  * Returns the time range of the charts in the form of a request to the service. The search parameters of the page's address define the
  * range.
  */
-function seriesRequest(search: OverviewSearch, now: number) {
+function seriesRequest(search: HomeSearch, now: number) {
   const { sinceMs, untilMs } = shownRange(search, now);
   return { since: timestampFromMs(sinceMs), until: timestampFromMs(untilMs) };
 }

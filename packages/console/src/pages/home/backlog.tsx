@@ -5,9 +5,9 @@ import { Time } from "../../ui/values/time.tsx";
 import { jobStatusWord } from "../../words/jobs.ts";
 import { labelOf } from "../../words/word.ts";
 import { useSubscriptions } from "../deliveries/endpoints.ts";
+import styles from "./activity.module.css";
 import { ListLink } from "./list-link.tsx";
 import { ageWords } from "./needs.ts";
-import styles from "./overview.module.css";
 
 /** Draws the work that waits at present: deliveries by age and by subscription, and the unfinished jobs. */
 export function Backlog({ projectId, backlog }: { projectId: string; backlog: GetBacklogResponse }) {

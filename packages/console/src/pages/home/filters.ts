@@ -8,15 +8,17 @@ const params = {
   /** Start of the part of the charts' time range to which the user zoomed. `until` is its end. Either both are set, or neither is. */
   since: timeParam,
   until: timeParam,
+  /** The face of the page: the first steps, or the activity. If unset, the first steps of a project that has used nothing yet. */
+  view: oneOfParam(["start", "activity"]),
   /** `on` shows the numbers of the charts as tables; unset shows drawn charts. */
   table: oneOfParam(["on"]),
 };
 
-/** The search parameters of the overview. */
-export type OverviewSearch = SearchOf<typeof params>;
+/** The search parameters of Home. */
+export type HomeSearch = SearchOf<typeof params>;
 
-/** Reads the search parameters of the overview. */
-export const readOverviewSearch: (raw: Record<string, unknown>) => OverviewSearch = searchReader(params);
+/** Reads the search parameters of Home. */
+export const readHomeSearch: (raw: Record<string, unknown>) => HomeSearch = searchReader(params);
 
 /**
  * One minute in milliseconds. The end of a range is rounded to a whole minute, so that within one minute the request for the same charts
@@ -26,7 +28,7 @@ const minuteMs = 60_000;
 
 /** Returns the start and the end of the charts' time range, in milliseconds. `now`: current time in milliseconds. */
 export function shownRange(
-  { range = "24h", since, until }: OverviewSearch,
+  { range = "24h", since, until }: HomeSearch,
   now: number,
 ): { sinceMs: number; untilMs: number } {
   const [sinceMs, untilMs] = [readTime(since ?? ""), readTime(until ?? "")];

@@ -4,10 +4,10 @@ import { type LatencyLine, type QuerySeriesResponse, Series, type SeriesLine } f
 import type { ChartData, ChartLine } from "../../ui/chart/chart-data.ts";
 import { compareOutcomes, outcomeTone, seriesTitles } from "../../words/series.ts";
 
-/** One chart of the overview. */
-type OverviewChart = { series: Series; title: string; data: ChartData };
+/** One chart of Home. */
+type ActivityChart = { series: Series; title: string; data: ChartData };
 
-/** The charts of the overview, in their order. */
+/** The charts of Home, in their order. */
 const shown: readonly Series[] = [
   Series.EVENTS,
   Series.DELIVERIES,
@@ -23,10 +23,10 @@ const durations: readonly Series[] = [Series.DELIVERY_LATENCY, Series.CALL_LATEN
 const linesMax = 5;
 
 /**
- * Returns the overview's charts, made from the counts and durations that the service returned. A chart has no lines if nothing was counted
+ * Returns the charts of Home, made from the counts and durations that the service returned. A chart has no lines if nothing was counted
  * in its time range.
  */
-export function chartsOf(answer: QuerySeriesResponse): OverviewChart[] {
+export function chartsOf(answer: QuerySeriesResponse): ActivityChart[] {
   const frame = {
     startMs: answer.since === undefined ? 0 : timestampMs(answer.since),
     stepMs: answer.stepSeconds * 1_000,

@@ -1,0 +1,46 @@
+import { useQuery } from "@connectrpc/connect-query";
+import { type GetStartResponse, StatsService } from "@svc/gen/stats";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { useLookMs } from "../../calls/live-state.ts";
+import { usePreferences } from "../../shell/preferences.ts";
+import { Page } from "../../ui/layout/page.tsx";
+import { Skeleton } from "../../ui/notice/empty.tsx";
+import { FaultNotice } from "../../ui/notice/fault.tsx";
+import { Activity } from "./activity.tsx";
+import { stepsDone, stepsMax } from "./first-steps.ts";
+import { Start } from "./start.tsx";
+
+const route = getRouteApi("/p/$projectId/home");
+
+/** Draws Home: the first steps of a project that has used nothing yet, or else the activity of the project. */
+export default function HomePage() {
+  const { projectId } = route.useParams();
+  const { view } = route.useSearch();
+  const { hidesStart } = usePreferences();
+  const method = StatsService.method.getStart;
+  const start = useQuery(method, {}, { refetchInterval: useLookMs(method) });
+  if (start.data === undefined)
+    return (
+      <Page title="Home">
+        <FaultNotice error={start.error} onRetry={() => void start.refetch()} />
+        {start.isLoading && <Skeleton rows={12} />}
+      </Page>
+    );
+  const shown = view ?? (stepsDone(start.data) === 0 && !hidesStart ? "start" : "activity");
+  if (shown === "start") return <Start projectId={projectId} start={start.data} />;
+  return <Activity notes={!hidesStart && <Progress projectId={projectId} start={start.data} />} />;
+}
+
+/** Draws a line that says how many of the first steps are done, with a link to them. Draws nothing if all are done. */
+function Progress({ projectId, start }: { projectId: string; start: GetStartResponse }) {
+  const done = stepsDone(start);
+  if (done === stepsMax) return null;
+  return (
+    <p>
+      {done} of {stepsMax} first steps done.{" "}
+      <Link to="/p/$projectId/home" params={{ projectId }} search={{ view: "start" }}>
+        Continue
+      </Link>
+    </p>
+  );
+}

@@ -1,5 +1,6 @@
 // The client that the official conformance suite starts for a scenario, with the address of the scenario's server as its last argument. It
 // makes a toolkit from the server with the svc at SVC_TEST_URL, connects an account, and calls the tools, as a person with an agent does.
+import { randomUUID } from "node:crypto";
 import { openBrowser } from "../tools/browser.ts";
 
 const { SVC_TEST_URL: base = "", SVC_TEST_ADMIN: adminToken = "", SVC_TEST_PUBLIC_URL: publicUrl = "" } = process.env;
@@ -34,7 +35,7 @@ async function importServer() {
     } catch (error) {
       const [, issuer] = /its issuer \\?"([^"\\]+)/.exec(String(error)) ?? [];
       const { client_id: clientId, client_secret: clientSecret } = JSON.parse(context);
-      // A node makes few imports at a time, and the suite starts all scenarios at once.
+      // On a busy machine, an import may take longer than svc allows.
       if (/IMPORT_TOO_COSTLY|DEADLINE_EXCEEDED/.test(String(error))) await pause();
       else if (issuer === undefined || clientId === undefined) throw error;
       else await call("ConnectionsService/PutToolkitClient", { toolkitSlug: slug, issuer, clientId, clientSecret });
@@ -76,8 +77,8 @@ function argumentsOf({ slug: toolSlug, inputSchemaJson, accessClass }: Tool): ob
   return { ...(wanted ?? Object.fromEntries(made)), ...(accessClass === "destructive" && { confirm: true }) };
 }
 
-// The suite starts the scenarios at the same time, and a project has one import at a time.
-const { project } = await call("AdminService/CreateProject", { name: slug });
+// Each scenario has a project of its own, because the servers of two scenarios may have the same port.
+const { project } = await call("AdminService/CreateProject", { name: `${slug}-${randomUUID()}` });
 const made = await call("AdminService/CreateApiKey", { projectId: project.id, role: "ROLE_APPROVER", name: "suite" });
 bearer = made.key;
 await importAndConnect();

@@ -111,6 +111,30 @@ test("svc registers a client once, lists the tools with the first account, and e
   expect(registered.map(({ body }) => JSON.parse(body).application_type)).toEqual(["native"]);
 });
 
+test("a minute after the first account svc reads the tools, and an approver accepts them with their classes", async () => {
+  const slug = "listed";
+  expect((await importMcp(slug)).json.report).toMatchObject({ operations: 0 });
+  const minutesLeft = async () => {
+    const [row] = await svc.database.db.sql<{ left: number }[]>`
+      select extract(epoch from next_at - now())::float8 / 60 as left from toolkit_sources where slug = ${slug}`;
+    return row?.left;
+  };
+  expect(await minutesLeft()).toBeGreaterThan(60);
+  expect(await consent(slug, "ann")).toContain("Connected");
+  expect(await minutesLeft()).toBeLessThanOrEqual(1);
+  const call = (name: string, request: object) => svc.call(`svc.v1.CatalogService/${name}`, { slug, ...request });
+  const { changes } = (await call("RefreshToolkit", {})).json;
+  expect(changes).toMatchObject({ added: [{ name: "whoami", class: "read" }], gone: [] });
+  const overrides = [{ match: "whoami", class: "write" }];
+  const accepted = await call("AcceptToolkitChanges", { digest: changes.digest, overrides });
+  expect(accepted.json, JSON.stringify(accepted.json)).toMatchObject({ toolkit: { changesWaiting: 0 } });
+  const projectId = accepted.json.toolkit.ownerProjectId;
+  const { tool } = (await svc.call("svc.v1.CatalogService/GetTool", { slug: `${slug}.whoami`, projectId })).json;
+  expect(tool).toMatchObject({ accessClass: "write" });
+  app.calls.length = 0;
+  expect(await callTool(svc, `${slug}.whoami`, {}, { entityId: "ann" })).toMatchObject({ outcome: "ok" });
+});
+
 test("the answer of another issuer connects nothing", async () => {
   expect(await consent("guarded", "eve", "https://other.example.com")).toContain("another issuer");
   expect((await callTool(svc, "guarded.whoami", {}, { entityId: "eve" })).outcome).toBe("no_account");

@@ -1,5 +1,6 @@
 import type { Toolkit } from "@svc/catalog";
 import { createId, type ProjectId, type Sealer } from "@svc/core";
+import { hastenSource } from "@svc/db/catalog/watched-sources";
 import type { ConnectedAccount } from "@svc/db/connections/account";
 import { type Activation, activateAccount } from "@svc/db/connections/activate";
 import { type Credential, openCredential, sealCredential, tokenOf } from "./credential.ts";
@@ -25,10 +26,17 @@ export type ReadyAccount = {
 };
 
 /**
- * Stores the encrypted credential, and makes the account the active one of its entity. Returns undefined if the pending connection was
- * already ended. Rejects with a unique violation if another account has one of its references.
+ * Time in milliseconds from the first account of an MCP server to the first read of its tools. A command that reads them itself, such as
+ * `svc toolkits connect-mcp --entity`, has ended by then.
  */
-export function activate(
+const listingDelayMs = 60_000;
+
+/**
+ * Stores the encrypted credential, and makes the account the active one of its entity. Returns undefined if the pending connection was
+ * already ended. Rejects with a unique violation if another account has one of its references. If the toolkit has no tools yet, because its
+ * MCP server lists them only to a connected account, svc reads the list after `listingDelayMs`.
+ */
+export async function activate(
   { db, clock, sealer, sandboxMode }: Pick<ConnectionsOptions, "db" | "clock" | "sealer" | "sandboxMode">,
   account: ReadyAccount,
 ): Promise<ConnectedAccount | undefined> {
@@ -53,7 +61,7 @@ export function activate(
     isCredentialTaken: isTaken ? true : null,
   };
   const verified = credential.verified_reference;
-  return activateAccount(db, activation, {
+  const stored = await activateAccount(db, activation, {
     isNew: pending === undefined,
     exclusiveOf: (references) => exclusiveReferences(toolkit, references, verified),
     referencesOf: (superseded, own) => {
@@ -65,6 +73,9 @@ export function activate(
       return [...new Set([...(verified === undefined ? [] : [verified]), ...own, ...inherited])];
     },
   });
+  const isFirst = stored !== undefined && toolkit.ownerProjectId === projectId && toolkit.actions.length === 0;
+  if (isFirst) await hastenSource(db, { projectId, slug: toolkit.slug }, nowMs + listingDelayMs);
+  return stored;
 }
 
 /**

@@ -43,13 +43,15 @@ async function startServer(respond: Respond, sessionIds: string[] = []) {
   const network = createAppTransport({ guard: createAddressGuard({ allowedRanges: ["127.0.0.1/32"] }) });
   onTestFinished(() => network.close());
   const times: [method: string, timeoutMs: number][] = [];
-  const transport = createMcpTransport({
+  const drifted: string[] = [];
+  const observed: typeof network = {
     ...network,
     exchange(request, party, options) {
       times.push([(JSON.parse(request.body ?? "") as Message).method, options.timeoutMs]);
       return network.exchange(request, party, options);
     },
-  });
+  };
+  const transport = createMcpTransport(observed, ({ action }) => drifted.push(action.slug));
   const call = (
     changes: Partial<{ projectId: string; accountId: string; timeoutMs: number; offered: object }> = {},
   ) => {
@@ -64,7 +66,7 @@ async function startServer(respond: Respond, sessionIds: string[] = []) {
     );
   };
   const count = (method: string) => methods.filter((other) => other === method).length;
-  return { call, count, times };
+  return { call, count, times, drifted };
 }
 
 function reply(res: ServerResponse, { id }: Message, result: unknown): void {
@@ -103,6 +105,23 @@ test.each([202, 204, 200])("a write without a response (%i) may have been execut
   // The result comes at once. If the call waited until its end, the test would end first.
   expect(await app.call({ timeoutMs: 600_000 })).toMatchObject({ kind: "broken", sent: true });
   expect(app.count("tools/call")).toBe(1);
+});
+
+test.each([
+  [-32_602, ["app.save"]],
+  [-32_603, []],
+])("a server that answers a call with the error %i: is its list read soon?", async (code, drifted) => {
+  const app = await startServer((message, res) => {
+    const error = { code, message: "no" };
+    return (
+      listing(message) ??
+      res
+        .writeHead(200, { "content-type": "application/json" })
+        .end(JSON.stringify({ jsonrpc: "2.0", id: message.id, error }))
+    );
+  });
+  expect(await app.call()).toMatchObject({ kind: "answer" });
+  expect(app.drifted).toEqual(drifted);
 });
 
 test("a list of tools that is longer than 8 MiB in all its pages is refused", async () => {
@@ -176,11 +195,16 @@ test.each(["elicitation/create", "sampling/createMessage", "roots/list"])(
 );
 
 test("the server learns that a call was given up after its time, in a message that gets 2 s", async () => {
-  const app = await startServer(
-    (message, res) =>
-      listing(message) ?? void res.writeHead(200, { "content-type": "text/event-stream" }).write(":\n\n"),
-  );
-  expect(await app.call({ timeoutMs: 400 })).toMatchObject({ kind: "timeout", sent: true });
+  let isQuick = true;
+  const app = await startServer((message, res) => {
+    const listed = listing(message) ?? (isQuick ? done : undefined);
+    if (listed !== undefined) return listed;
+    res.writeHead(200, { "content-type": "text/event-stream" }).write(":\n\n");
+  });
+  // The second call has a session already, so its time is for its own message only.
+  expect(await app.call({ timeoutMs: 60_000 })).toMatchObject({ kind: "answer" });
+  isQuick = false;
+  expect(await app.call({ timeoutMs: 1_000 })).toMatchObject({ kind: "timeout", sent: true });
   await expect.poll(() => app.count("notifications/cancelled")).toBe(1);
   expect(app.times.at(-1)).toEqual(["notifications/cancelled", 2_000]);
 });

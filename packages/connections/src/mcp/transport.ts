@@ -1,4 +1,4 @@
-import { parseExactJson } from "@svc/core";
+import { isObject, parseExactJson } from "@svc/core";
 import type { AppAnswer, AppCall, AppRequest, AppTransport } from "../app-transport.ts";
 import type { NetworkTransport } from "../network-transport.ts";
 import { type KeptSession, KeptSessions } from "./kept-sessions.ts";
@@ -20,7 +20,8 @@ type Context = {
 /**
  * Creates the transport for calls to apps. Calls of tools of MCP servers go through sessions, one for each project, toolkit and account. All
  * other requests go to `network` unchanged. Before a call, svc compares the server's description of the tool with the one that a person
- * accepted. If they differ, the call is withheld, and `onDrift` is called with it. `countSessions`: returns the number of kept sessions.
+ * accepted. If they differ, the call is withheld, and `onDrift` is called with it. `onDrift` is also called if the server refuses the name
+ * or the arguments of a call, because it may have changed the tool since. `countSessions`: returns the number of kept sessions.
  */
 export function createMcpTransport(
   network: Context["network"],
@@ -78,8 +79,14 @@ async function callOnce(
   }
   const { name, args } = callOf(request);
   const result = await session.callTool({ name, args, tool: listed.tools.get(name)?.described }, operation);
-  return result.kind === "message" ? { result, isLost: false } : failed(result);
+  if (result.kind !== "message") return failed(result);
+  const { error } = result.message.value;
+  if (isObject(error) && error["code"] === invalidParams) context.onDrift(call);
+  return { result, isLost: false };
 }
+
+/** JSON-RPC error code of a server that does not know the tool, or that refuses its arguments. */
+const invalidParams = -32_602;
 
 function isNotFound(result: McpResult): boolean {
   return result.kind === "answer" && result.answer.kind === "answer" && result.answer.status === 404;

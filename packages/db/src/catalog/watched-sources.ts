@@ -57,14 +57,14 @@ export async function settleSource(
     .where(and(isSource(key), eq(toolkitSources.leaseUntil, leaseUntilMs)));
 }
 
-/** Makes a source due now, if svc reads it by itself and it is not due yet. The pause after its last read stays. */
-export async function hastenSource(db: Executor, key: SourceKey, nowMs: number): Promise<void> {
-  const now = sql`${isoTime(nowMs)}::timestamptz`;
+/** Makes a source due at a time, if svc reads it by itself and it is due later. The pause after its last read stays. */
+export async function hastenSource(db: Executor, key: SourceKey, dueMs: number): Promise<void> {
+  const due = sql`${isoTime(dueMs)}::timestamptz`;
   const { nextAt } = toolkitSources;
   // The time is not a condition, so that the statement finds the row by its key and not among all rows with a later time.
   await db.orm
     .update(toolkitSources)
-    .set({ nextAt: sql`case when ${nextAt} > ${now} then ${now} else ${nextAt} end` })
+    .set({ nextAt: sql`case when ${nextAt} > ${due} then ${due} else ${nextAt} end` })
     .where(isSource(key));
 }
 

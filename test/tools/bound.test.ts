@@ -176,3 +176,20 @@ test("OAuth: a person gives consent to the project's own client, and the bound c
   expect(await callTool(server, "messaging_bot.get_me", {}, { entityId: "ops" })).toMatchObject({ sandbox: true });
   expect(app.seen).toHaveLength(1);
 });
+
+test("a toolkit whose identifying tool sends a POST can be bound, and an error has the field of the wrong answer", async () => {
+  const dryRun = (slug: string, values: object) =>
+    server.call("svc.v1.CatalogService/ImportToolkit", {
+      ...{ shared: { slug, binding: { baseUrl: app.url, values } }, dryRun: true },
+    });
+  expect((await dryRun("issue_tracker", {})).status).toBe(200);
+  const fieldsOf = async (values: object) => {
+    const { json } = await dryRun("search_ingestion", { "auth[0].name": "X-Key", ...values });
+    return json.details.map(({ debug }: { debug: { field: string } }) => debug.field);
+  };
+  const application = "always.headers:application";
+  expect(await fieldsOf({ "auth[0].name": "X Key" })).toEqual(['shared.binding.values["auth[0].name"]']);
+  for (const wrong of ["no name", "Host: x"])
+    expect(await fieldsOf({ [application]: wrong })).toEqual([`shared.binding.values["${application}"]`]);
+  expect(await fieldsOf({ "auth[1].name": "X" })).toEqual(["shared.binding.values"]);
+});

@@ -67,15 +67,14 @@ export function answered({ toolkit, tools, sayings }: ToolkitDocuments, { values
   const faults: FileFault[] = [];
   const filled = Object.entries(values).reduce<unknown>((value, [path, text]) => {
     const place = placeOf(path, text);
+    const isAsked = known.includes(path);
     const cure = known.length === 0 ? "leave values empty" : `use ${known.join(", ")}`;
-    const reason = known.includes(path)
-      ? undefined
-      : `has ${formatValue(path)}, which ${toolkit.slug} does not ask for`;
+    const reason = isAsked ? undefined : `has ${formatValue(path)}, which ${toolkit.slug} does not ask for`;
     if (place !== undefined && reason === undefined) return withValueAt(value, place.steps, place.text);
     const wrong = `has ${formatValue(text)} for ${path}, which is not NAME: VALUE`;
     faults.push({
       file: "binding",
-      path: "values",
+      path: isAsked ? `values[${JSON.stringify(path)}]` : "values",
       reason: reason ?? wrong,
       cure: reason === undefined ? "write it as X-Name: value" : cure,
     });
@@ -100,6 +99,15 @@ function placeOf(path: string, text: string): { readonly steps: FaultPath; reado
   if (part === undefined) return { steps: stepsOf(path), text };
   const [, name, value] = /^([\w-]{1,64}):\s*(\S.*)$/.exec(text) ?? [];
   return name === undefined || value === undefined ? undefined : { steps: ["always", part, name], text: value.trim() };
+}
+
+/**
+ * Returns the question of a toolkit whose answer is at a place of its definition, such as `always.headers.X-App-Version`: the path of the
+ * question. Returns undefined if the binding has no answer there.
+ */
+export function questionAt(place: string, { values }: ToolkitBinding): string | undefined {
+  const steps = JSON.stringify(stepsOf(place));
+  return Object.keys(values).find((path) => JSON.stringify(placeOf(path, values[path] ?? "")?.steps) === steps);
 }
 
 /** Returns the steps of a path such as `auth[0].name`: names of members and indexes of lists. */

@@ -8,7 +8,7 @@ import type { Toolkit } from "../model.ts";
 import type { PublishedToolkit } from "../private/private-toolkits.ts";
 import { DefinitionError, type FileFault } from "../read/definition-file.ts";
 import type { CatalogView } from "../view/view.ts";
-import { boundText, type ToolkitBinding } from "./binding.ts";
+import { boundText, questionAt, type ToolkitBinding } from "./binding.ts";
 import { bindToolkit } from "./bound-toolkit.ts";
 
 type SharedSource = NonNullable<ImportToolkitRequest["shared"]>;
@@ -47,7 +47,9 @@ export async function importShared(
     );
   }
   const definitionJson = boundText(shared.slug, binding);
-  const toolkit = await bindToolkit(definitionJson, projectId, (slug) => view.definitions?.get(slug)).catch(refused);
+  const toolkit = await bindToolkit(definitionJson, projectId, (slug) => view.definitions?.get(slug)).catch(
+    (error: unknown) => refuse(error, binding),
+  );
   return { toolkit, definitionJson, source: sourceOf(toolkit, definitionJson, nowMs), report: reportOf(toolkit) };
 }
 
@@ -127,16 +129,19 @@ function readOverlay(text: string): ToolkitBinding["overlay"] {
   return overlay;
 }
 
-function refused(error: unknown): never {
-  if (error instanceof DefinitionError) throw catalogFaults.DEFINITION_INVALID(error, fieldOf);
+function refuse(error: unknown, binding: ToolkitBinding): never {
+  if (error instanceof DefinitionError)
+    throw catalogFaults.DEFINITION_INVALID(error, (fault) => fieldOf(fault, binding));
   throw error;
 }
 
-/** Returns the field of the request that caused a broken rule of a bound copy. */
-function fieldOf({ file, path }: FileFault): string {
-  if (file !== "binding") return "shared.binding.overlayJson";
-  const [, name = ""] = /^(baseUrl|authorizeUrl|tokenUrl|scopeBase|values)\b/.exec(path) ?? [];
-  return name === "" ? "shared.binding.overlayJson" : `shared.binding.${name}`;
+/** Returns the field of the request that caused a broken rule of a bound copy: an address, an answer, or the overlay. */
+function fieldOf({ file, path }: FileFault, binding: ToolkitBinding): string {
+  const [named] = /^(?:baseUrl|authorizeUrl|tokenUrl|scopeBase|values(?:\[.*\])?)/.exec(path) ?? [];
+  if (file === "binding" && named !== undefined) return `shared.binding.${named}`;
+  // A rule for definitions may refuse an answer, too.
+  const question = file === "toolkit" ? questionAt(path, binding) : undefined;
+  return `shared.binding.${question === undefined ? "overlayJson" : `values[${JSON.stringify(question)}]`}`;
 }
 
 function sourceOf(toolkit: Toolkit, definitionJson: string, refreshedAt: number): NewToolkitSource {

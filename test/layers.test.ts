@@ -100,9 +100,9 @@ const reservedModules: { modules: RegExp; allowedIn: RegExp; why: string }[] = [
     why: "the command line speaks through the client of packages/sdk; `svc serve` alone is the server",
   },
   {
-    modules: /^@svc\/core(?!\/(?:time|duration|exact-json|fault-text|number-text|raw-json)$)/,
+    modules: /^@svc\/core(?!\/(?:app-check|time|duration|exact-json|fault-text|number-text|raw-json)$)/,
     allowedIn: except("^packages/(?!sdk/|console/)", "^bench/", testing),
-    why: "of core, client and console take the readers of times, numbers and parts of texts alone, which run anywhere",
+    why: "of core, client and console take the readers of times, numbers, parts of texts and answers of apps alone, which run anywhere",
   },
   {
     modules: /^@svc\/[^/]+\/testing$/,

@@ -1,4 +1,5 @@
 import { create, fromJson, type JsonValue } from "@bufbuild/protobuf";
+import type { Finding } from "@svc/core/app-check";
 import {
   type BindingQuestion,
   CatalogService,
@@ -16,7 +17,7 @@ import { readText } from "../../command/input.ts";
 import { collectPair } from "../../command/options.ts";
 import { openAccount } from "../connect/connect.ts";
 import { accountOptions, type ConnectInputs, chooseScheme } from "../connect/inputs.ts";
-import { checkAccount, type Finding, findingLines, refusedFinding } from "./check-account.ts";
+import { checkAccount, findingLines, refusedFinding } from "./check-account.ts";
 
 type BindValues = ConnectInputs & {
   readonly toolkit: string;

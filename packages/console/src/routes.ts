@@ -176,6 +176,7 @@ const addToolkit = page(
 );
 const toolkit = page(project, "toolkits/$toolkitSlug", () => import("./pages/toolkits/detail.tsx"));
 const toolkitChanges = page(project, "toolkits/$toolkitSlug/changes", () => import("./pages/toolkits/changes.tsx"));
+const ownAccount = page(project, "toolkits/$toolkitSlug/own-account", () => import("./pages/toolkits/own-account.tsx"));
 
 const accounts = page(project, "accounts", () => import("./pages/accounts/list.tsx"), accountsSearch.read);
 const account = page(project, "accounts/$accountId", () => import("./pages/accounts/detail.tsx"));
@@ -184,7 +185,7 @@ const calls = page(project, "calls", () => import("./pages/calls/list.tsx"), cal
 const call = page(project, "calls/$callId", () => import("./pages/calls/detail.tsx"));
 
 const toolPages = [
-  ...([tools, publishToolkit, tool, toolkits, addToolkit, toolkit, toolkitChanges] as const),
+  ...([tools, publishToolkit, tool, toolkits, addToolkit, toolkit, toolkitChanges, ownAccount] as const),
   ...([accounts, account, calls, call] as const),
 ] as const;
 

@@ -36,6 +36,9 @@ export const tools: Area = {
     await callTool("sales_crm.list_deals", "nobody", {});
     const catalog = (call: string, request: object) => svc.call(`svc.v1.CatalogService/${call}`, request);
     await catalog("ImportToolkit", { slug: "corner", openapi: { document: JSON.stringify(shopDocument()) } });
+    const values = { "auth[0].name": "X-Engine-Key", "always.headers:application": "X-Engine-App: A1" };
+    const binding = { baseUrl: "https://search.example.com", values };
+    await catalog("ImportToolkit", { shared: { slug: "search_ingestion", binding } });
     await catalog("RefreshToolkit", { slug: "corner", document: JSON.stringify(newerShop()) });
     return { account, call };
   },
@@ -87,6 +90,28 @@ export const tools: Area = {
       name: "toolkit-changes",
       path: () => "toolkits/corner/changes",
       shows: (page) => page.getByRole("region", { name: "What changed" }).getByText("refund_order").waitFor(),
+    },
+    {
+      name: "toolkit-bound",
+      path: () => "toolkits/search_ingestion",
+      shows: async (page) => {
+        await page.getByText("X-Engine-App: A1").waitFor();
+        await page.getByRole("link", { name: "search_ingestion.list_destinations", exact: true }).waitFor();
+      },
+    },
+    {
+      name: "toolkit-own-account",
+      path: () => "toolkits/issue_tracker/own-account",
+      shows: async (page) => {
+        await page.getByLabel("Accounts sign in by").selectOption("oauth2");
+        await page
+          .getByLabel("Address of the page on which people give consent")
+          .fill("https://app.example.com/authorize");
+        await page.getByLabel("Address from which the app issues tokens").fill("https://app.example.com/token");
+        await page.getByLabel("Address of the app's API").fill("https://app.example.com/api");
+        await page.getByRole("button", { name: "Check the answers" }).click();
+        await page.getByRole("region", { name: "What happens if you publish" }).waitFor();
+      },
     },
     {
       name: "toolkit-add",

@@ -1,11 +1,13 @@
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, expect } from "vitest";
 import { type ServerTool, startMcpServer, type TestMcpServer } from "../../tools/mcp-server.ts";
+import { findBarriers } from "../axe.ts";
 import { browserTest, startConsole } from "../browser.ts";
 import { shopDocument } from "../shop-document.ts";
 
-const consoles = startConsole({ variables: { SVC_SANDBOX: "off" } });
+// The sandbox plays the shared toolkits. Those that the project imports or binds call the real app.
+const consoles = startConsole({ variables: { SVC_SANDBOX: "on" } });
 
 const tools: readonly ServerTool[] = [
   {
@@ -20,6 +22,7 @@ const tools: readonly ServerTool[] = [
 
 let document: object = shopDocument();
 const server = createServer((req, res) => {
+  if (req.url?.startsWith("/crm/") === true) return answerCrm(req, res);
   if (req.url === "/openapi.json") res.writeHead(200).end(JSON.stringify(document));
   else res.writeHead(200).end("<h1>A page of a browser</h1>");
 });
@@ -40,6 +43,16 @@ beforeEach(() => {
   document = shopDocument();
   Object.assign(app, { tools, key: undefined });
 });
+
+/** Answers as a CRM that takes the key `right-key`. Its rows have the fields of the shared toolkit. */
+function answerCrm({ url = "", headers }: IncomingMessage, res: ServerResponse): void {
+  const isKnown = url.startsWith("/crm/api/v2/");
+  const row = { id: 7, name: "Sales", order_nr: 1, is_deal_probability_enabled: true };
+  res.writeHead(!isKnown ? 404 : headers["x-api-token"] === "right-key" ? 200 : 401, {
+    "content-type": "application/json",
+  });
+  res.end(JSON.stringify({ data: [row], additional_data: { next_cursor: "" } }));
+}
 
 /** Returns the classes of a toolkit's tools, by the name of the tool. */
 async function classesOf(slug: string): Promise<Record<string, string>> {
@@ -196,6 +209,72 @@ browserTest(
   },
 );
 
+browserTest(
+  "a shared app is used with a real app: wrong answers are named at their fields, the check names a wrong key, and the way back is open",
+  async () => {
+    const { page, faults } = await consoles.open({ path: `p/${consoles.projectId}/toolkits/sales_crm` });
+    faults.expectStatus(400);
+    await page.getByText("Sandbox", { exact: true }).waitFor();
+    await page.getByRole("link", { name: "Use my own account" }).click();
+    const address = page.getByLabel("Address of the app's API");
+    const check = page.getByRole("button", { name: "Check the answers" });
+    await check.click();
+    await page.getByText("Calls fail without this answer.").waitFor();
+    await address.fill("http://crm.example.com");
+    await check.click();
+    await page.getByText("is not an https address", { exact: false }).waitFor();
+    expect(await address.getAttribute("aria-invalid")).toBe("true");
+    await address.fill(`${origin}/crm`);
+    await check.click();
+    const outcome = page.getByRole("region", { name: "What happens if you publish" });
+    await outcome.getByText("Real app: calls have real effects").waitFor();
+    await outcome.getByText(`${origin}/crm`).waitFor();
+    expect(await sourceKindOf("sales_crm")).toBe("");
+    await outcome.getByRole("button", { name: "Publish" }).click();
+
+    const connectWith = async (key: string) => {
+      await page.getByLabel("API key").fill(key);
+      await page.getByRole("button", { name: "Connect", exact: true }).click();
+    };
+    await connectWith("wrong-key");
+    const findings = page.getByRole("list", { name: "Check of the app" }).getByRole("listitem");
+    await findings.filter({ hasText: /^Wrong\s*Credential/ }).waitFor();
+    await page.getByRole("button", { name: "Connect another account" }).click();
+    await connectWith("right-key");
+    await page.getByText("The app works as its definition says.").first().waitFor();
+    const parts = ["Address", "TLS", "Credential", "Answer", "Fields", "Paging"];
+    expect((await findings.allInnerTexts()).map((text) => text.split(/\s+/).slice(0, 2))).toEqual(
+      parts.map((part) => ["OK", part]),
+    );
+    expect(await findBarriers(page)).toEqual([]);
+    await page.setViewportSize({ width: 390, height: 844 });
+    expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+    await page.getByRole("link", { name: "Open the app" }).click();
+    await page.getByRole("region", { name: "My own account" }).getByText(`${origin}/crm`).waitFor();
+    await page.getByText("Real app", { exact: true }).waitFor();
+    expect(await findBarriers(page)).toEqual([]);
+    expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+
+    await page.goto(`${consoles.svc.url}/console/p/${consoles.projectId}/tools/sales_crm.list_deals`);
+    await page.getByRole("button", { name: "Send to the real app as ops" }).waitFor();
+    await page.goto(`${consoles.svc.url}/console/p/${consoles.projectId}/toolkits/sales_crm`);
+    await page.getByRole("button", { name: "Check the app" }).click();
+    await page.getByText("The app works as its definition says.").first().waitFor();
+    await page.getByRole("button", { name: "Go back to the shared app" }).click();
+    await page.getByRole("dialog").getByText("and 1 account, whose credentials are erased", { exact: false }).waitFor();
+    await page.getByRole("button", { name: "Delete the copy and 1 account" }).click();
+    await page.getByRole("link", { name: "Use my own account" }).waitFor();
+    await page.getByText("Sandbox", { exact: true }).waitFor();
+    expect(await sourceKindOf("sales_crm")).toBe("");
+  },
+);
+
+/** Returns the kind of a toolkit's source; empty if it is a shared toolkit. */
+async function sourceKindOf(slug: string): Promise<string> {
+  const request = { slug, projectId: consoles.projectId };
+  return (await consoles.svc.call("svc.v1.CatalogService/GetToolkit", request)).json.toolkit.sourceKind ?? "";
+}
+
 browserTest("a member sees the changes, and no button that acts on them", async () => {
   await importShop("seen");
   document = { ...shopDocument(), paths: { "/orders": shopDocument().paths["/orders"] } };
@@ -212,4 +291,10 @@ browserTest("a member sees the changes, and no button that acts on them", async 
   expect(await page.getByRole("button", { name: /Accept|Read/ }).count()).toBe(0);
   await page.goto(`${consoles.svc.url}/console/p/${consoles.projectId}/toolkits/from-source`);
   await page.getByText("You cannot add a toolkit.", { exact: false }).waitFor();
+  await page.goto(`${consoles.svc.url}/console/p/${consoles.projectId}/toolkits/sales_crm`);
+  const ownAccount = page.getByRole("button", { name: "Use my own account", disabled: true });
+  await ownAccount.focus();
+  await page.getByText("This needs a key with the role approver.", { exact: false }).first().waitFor();
+  await page.goto(`${consoles.svc.url}/console/p/${consoles.projectId}/toolkits/sales_crm/own-account`);
+  await page.getByText("You cannot use your own account here.", { exact: false }).waitFor();
 });

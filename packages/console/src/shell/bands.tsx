@@ -69,14 +69,14 @@ function Reconnecting({ away }: { away: Away }) {
 }
 
 /**
- * Draws the message that the deployment is a sandbox, which calls no real app. Outside of the sandbox, the button of a call says that the
- * call goes to a real app.
+ * Draws the message that the deployment has a sandbox. It answers for all apps, except those with which a project uses its own account. The
+ * pages of an app and of its tools say which of both it is.
  */
 function Sandbox() {
   return (
     <div className={classNames(styles["band"], styles["info"])}>
       <Icon name="tool" size={12} />
-      Sandbox: no real app is called.
+      Sandbox: answers are simulated, except of apps marked “Real app”.
     </div>
   );
 }

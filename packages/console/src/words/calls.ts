@@ -1,4 +1,4 @@
-import { unknownWord, type Word } from "./word.ts";
+import { labelOf, unknownWord, type Word } from "./word.ts";
 
 /** The outcomes of a call (the values of `CallToolResponse.outcome`). `running` occurs only in the list of calls. */
 export const callOutcomes = [
@@ -120,4 +120,10 @@ const classes: Record<ToolAccessClass, Omit<Word, "word">> = {
 export function classWord(accessClass: string): Word {
   const known = (classes as Record<string, Omit<Word, "word">>)[accessClass];
   return known === undefined ? unknownWord(accessClass) : { word: accessClass, ...known };
+}
+
+/** Returns the word, colour and icon for a number of tools of a class, such as `3 reads`. */
+export function classCountWord(accessClass: string, count: number): Word {
+  const word = classWord(accessClass);
+  return { ...word, label: `${count} ${labelOf(word).toLowerCase()}` };
 }

@@ -1,3 +1,4 @@
+import type { CheckedPart } from "@svc/core/app-check";
 import type { Word } from "./word.ts";
 
 /** The kinds of sources of a toolkit (the values of `Toolkit.sourceKind`). A shared toolkit has none; its value is `svc` in the console. */
@@ -101,3 +102,45 @@ const originFields: Readonly<Record<string, string>> = {
 export function originWords(field: string): string {
   return originFields[field] ?? field;
 }
+
+/** Returns the word, colour and icon that say who answers the calls of a toolkit's tools: the real app, or the sandbox. */
+export function realmWord(isLive: boolean): Word {
+  return isLive
+    ? {
+        word: "live",
+        label: "Real app",
+        tone: "warn",
+        icon: "alert",
+        says: "Calls reach the real app and have real effects.",
+      }
+    : {
+        word: "played",
+        label: "Sandbox",
+        tone: "info",
+        icon: "event",
+        says: "The sandbox makes up the answers. Nothing is sent.",
+      };
+}
+
+/** Returns the word, colour and icon for a finding of the check of a real app. */
+export function findingWord(isGood: boolean): Word {
+  return isGood
+    ? { word: "ok", label: "OK", tone: "ok", icon: "check", says: "This part is as the definition of the app says." }
+    : {
+        word: "wrong",
+        label: "Wrong",
+        tone: "bad",
+        icon: "cross",
+        says: "Calls of the app will fail until you correct this.",
+      };
+}
+
+/** The name of each part of a real app that the check looks at, and the advice if the part is wrong. */
+export const partWords: Record<CheckedPart, { readonly title: string; readonly cure: string }> = {
+  address: { title: "Address", cure: "Correct the address of the app's API." },
+  TLS: { title: "TLS", cure: "The app needs a certificate that svc trusts." },
+  credential: { title: "Credential", cure: "Connect an account with a credential that the app accepts." },
+  answer: { title: "Answer", cure: "Correct the answers about the app. It may have another version." },
+  fields: { title: "Fields", cure: "The app may have another version, or it is another app." },
+  paging: { title: "Paging", cure: "Programs read only the first page of the list." },
+};

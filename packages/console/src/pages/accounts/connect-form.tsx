@@ -8,7 +8,7 @@ import {
   type InitiateConnectionResponse,
 } from "@svc/gen/connections";
 import { useState } from "react";
-import { useApproverWhy, useDeployment } from "../../calls/identity.ts";
+import { useApproverWhy } from "../../calls/identity.ts";
 import { useWrite } from "../../calls/write.ts";
 import { Button } from "../../ui/buttons/button.tsx";
 import { TextField } from "../../ui/fields/field.tsx";
@@ -22,6 +22,7 @@ import { CodeBlock } from "../../ui/values/copy.tsx";
 import { Time } from "../../ui/values/time.tsx";
 import { schemeWords } from "../../words/accounts.ts";
 import { scopeWords } from "../../words/text.ts";
+import { useIsPlayed } from "../tools/catalog.ts";
 import { VariableFields } from "./variable-fields.tsx";
 
 /** Input of the form that connects an account. */
@@ -88,6 +89,7 @@ function SpecForm({
       ? `A value here decides the server that svc connects to. ${approverWhy}`
       : undefined;
   const { toolkitSlug } = spec;
+  const isSandbox = useIsPlayed(projectId, toolkitSlug);
   if (link !== undefined) return <LinkMade link={link} />;
   return (
     <FormFrame onSubmit={() => connect.send(connectRequest(input, spec))}>
@@ -113,6 +115,7 @@ function SpecForm({
         onChange={(accountVariables) => change({ accountVariables })}
       />
       <CredentialFields
+        isSandbox={isSandbox}
         scheme={scheme}
         spec={spec.authSchemes.find(({ type }) => type === scheme)}
         input={input}
@@ -150,17 +153,18 @@ function LinkMade({ link: { url, expiresAt } }: { link: CreateConnectLinkRespons
 
 /** Draws the fields of the credential of a scheme. svc stores the credential in the vault and never shows it again. */
 function CredentialFields({
+  isSandbox,
   scheme,
   spec,
   input,
   onChange,
 }: {
+  isSandbox: boolean;
   scheme: string;
   spec: ToolkitAuthSchemeSpec | undefined;
   input: ConnectInput;
   onChange: (to: Partial<ConnectInput>) => void;
 }) {
-  const { isSandbox } = useDeployment();
   const secret = { type: "password", autoComplete: "off", isRequired: true } as const;
   if (scheme === "api_key") {
     return (

@@ -23,7 +23,7 @@ export function DeploymentFacts() {
           <Facts
             facts={[
               ["Version", deployment.version],
-              ["Apps", deployment.sandbox ? "Sandbox: no real app is called" : "Real apps"],
+              ["Apps", deployment.sandbox ? "Sandbox, except apps marked “Real app”" : "Real apps"],
               ["Address", <Copyable key="address" text={deployment.publicUrl} what="address" />],
               ["Features", deployment.features.join(", ") || "default"],
             ]}

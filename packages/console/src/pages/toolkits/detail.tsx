@@ -17,7 +17,8 @@ import { Facts } from "../../ui/values/facts.tsx";
 import { State } from "../../ui/values/state.tsx";
 import { schemeWords } from "../../words/accounts.ts";
 import { classWord } from "../../words/calls.ts";
-import { counted, sourceWords } from "../../words/toolkits.ts";
+import { counted, realmWord, sourceWords } from "../../words/toolkits.ts";
+import { BoundCopy, OwnAccountLink } from "./bound-copy.tsx";
 import { SourceFacts } from "./source-facts.tsx";
 
 const route = getRouteApi("/p/$projectId/toolkits/$toolkitSlug");
@@ -30,6 +31,7 @@ export default function ToolkitPage() {
   return (
     <Page
       title={toolkit?.name ?? toolkitSlug}
+      state={toolkit !== undefined && <State word={realmWord(toolkit.live)} />}
       back={
         <Link to="/p/$projectId/toolkits" params={{ projectId }}>
           Apps
@@ -38,7 +40,10 @@ export default function ToolkitPage() {
       actions={
         toolkit !== undefined && (
           <>
-            {toolkit.ownerProjectId !== "" && <DeleteToolkit projectId={projectId} slug={toolkitSlug} />}
+            {toolkit.ownerProjectId === "" && <UseOwnAccount projectId={projectId} slug={toolkitSlug} />}
+            {toolkit.ownerProjectId !== "" && toolkit.sourceKind !== "shared" && (
+              <DeleteToolkit projectId={projectId} slug={toolkitSlug} />
+            )}
             {toolkit.connectable && (
               <Link
                 to="/p/$projectId/accounts"
@@ -59,6 +64,7 @@ export default function ToolkitPage() {
         <Stack>
           <p>{toolkit.description}</p>
           <ToolkitFacts toolkit={toolkit} />
+          {toolkit.sourceKind === "shared" && <BoundCopy projectId={projectId} toolkit={toolkit} />}
           {["openapi", "mcp"].includes(toolkit.sourceKind) && <Source projectId={projectId} toolkit={toolkit} />}
           <Section title="Tools">
             <ToolkitTools projectId={projectId} toolkit={toolkit} />
@@ -90,6 +96,13 @@ function ToolkitFacts({ toolkit }: { toolkit: Toolkit }) {
       ]}
     />
   );
+}
+
+/** Draws the link that binds a shared toolkit to a real app of the project, if the toolkit has questions about such an app. */
+function UseOwnAccount({ projectId, slug }: { projectId: string; slug: string }) {
+  const { data } = useQuery(CatalogService.method.getToolkitConnectSpec, { slug });
+  if (data?.spec === undefined || data.spec.binding.length === 0) return null;
+  return <OwnAccountLink projectId={projectId} slug={slug} words="Use my own account" />;
 }
 
 /**

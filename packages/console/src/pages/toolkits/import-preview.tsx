@@ -12,10 +12,9 @@ import { VirtualList } from "../../ui/rows/virtual-list.tsx";
 import { Facts } from "../../ui/values/facts.tsx";
 import { State } from "../../ui/values/state.tsx";
 import { schemeWords } from "../../words/accounts.ts";
-import { accessClasses, classWord } from "../../words/calls.ts";
+import { accessClasses, classCountWord } from "../../words/calls.ts";
 import { visible } from "../../words/text.ts";
 import { counted, leftOutWords, noteWords } from "../../words/toolkits.ts";
-import { labelOf } from "../../words/word.ts";
 import { useToolkits } from "../tools/catalog.ts";
 import styles from "./import-preview.module.css";
 import { importRequest, overridesOf, type ToolChoices } from "./import-request.ts";
@@ -95,15 +94,9 @@ function ReportFacts({
           [
             "Classes",
             <Line key="classes">
-              {accessClasses.map((access) => {
-                const count = classesNow.filter((one) => one === access).length;
-                return (
-                  <State
-                    key={access}
-                    word={{ ...classWord(access), label: `${count} ${labelOf(classWord(access)).toLowerCase()}` }}
-                  />
-                );
-              })}
+              {accessClasses.map((access) => (
+                <State key={access} word={classCountWord(access, classesNow.filter((one) => one === access).length)} />
+              ))}
             </Line>,
           ],
         ]}

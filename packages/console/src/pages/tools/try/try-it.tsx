@@ -20,6 +20,7 @@ import { Skeleton } from "../../../ui/notice/empty.tsx";
 import { FaultNotice } from "../../../ui/notice/fault.tsx";
 import { CodeBlock } from "../../../ui/values/copy.tsx";
 import { prettyJson } from "../../../words/pretty-json.ts";
+import { useIsPlayed } from "../catalog.ts";
 import type { ToolPageSearch } from "../filters.ts";
 import { ArgumentsField } from "./arguments-field.tsx";
 import type { KeptInput } from "./kept-input.ts";
@@ -101,7 +102,8 @@ export function TryIt({
   search: ToolPageSearch;
   onChange: (to: ToolPageSearch) => void;
 }) {
-  const { isSandbox, publicUrl } = useDeployment();
+  const { publicUrl } = useDeployment();
+  const isSandbox = useIsPlayed(projectId, tool.toolkitSlug);
   const input = useTryInput({ projectId, tool, shape, initial, isSandbox });
   const call = { toolSlug: tool.slug, entityId: input.entity, argumentsJson: input.argumentsJson };
   const { key, renew } = useCallKey(call);

@@ -76,7 +76,7 @@ function Sandbox() {
   return (
     <div className={classNames(styles["band"], styles["info"])}>
       <Icon name="tool" size={12} />
-      Sandbox: answers are simulated, except of apps marked “Real app”.
+      Sandbox, except apps marked “Real app”
     </div>
   );
 }

@@ -160,7 +160,11 @@ function Outcome({
           ]}
         />
         <ul>
-          <li>Programs, schedules, keys and agents that use {toolkit.slug} continue, with the real app.</li>
+          <li>
+            {toolkit.live
+              ? `Programs, schedules, keys and agents that use ${toolkit.slug} continue, with the real app.`
+              : "The sandbox still answers, because this deployment calls no real app at all."}
+          </li>
           <li>
             {isNew
               ? "You connect an account next. Accounts of the sandbox do not count for the real app."

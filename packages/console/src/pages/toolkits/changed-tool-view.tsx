@@ -1,23 +1,27 @@
-import { useId } from "react";
+import { type ComponentProps, useId } from "react";
 import { State } from "../../ui/values/state.tsx";
 import { classWord } from "../../words/calls.ts";
 import { changeWords } from "../../words/toolkits.ts";
 import type { ChangedTool } from "./changed-tools.ts";
 import styles from "./changes.module.css";
+import { ClassSelect } from "./class-select.tsx";
 import { QuotedText, Sides } from "./quoted-text.tsx";
 
 /**
- * Draws what a source changed of one tool, with a box that chooses the tool. `onChoose`: undefined if the user may not choose it, or if the
- * change is one of the toolkit's own texts.
+ * Draws what a source changed of one tool, with a box that chooses the tool, and with the class that it gets if it is accepted. `onChoose`:
+ * undefined if the user may not choose it, or if the change is one of the toolkit's own texts. `access`: undefined if the user may not choose
+ * the class of the tool.
  */
 export function ChangedToolView({
   tool: { name, added, isGone, parts, isBreaking, isFlagged },
   isChosen,
   onChoose,
+  access,
 }: {
   tool: ChangedTool;
   isChosen: boolean;
   onChoose: ((isChosen: boolean) => void) | undefined;
+  access: Omit<ComponentProps<typeof ClassSelect>, "tool"> | undefined;
 }) {
   const id = useId();
   const shown = name === "" ? "Texts of the app" : <code>{name}</code>;
@@ -44,6 +48,7 @@ export function ChangedToolView({
           {isBreaking && <State word={changeWords.breaking} />}
           {isFlagged && <State word={changeWords.flagged} />}
         </span>
+        {access !== undefined && <ClassSelect tool={name} {...access} />}
       </div>
       {added !== undefined && <QuotedText text={added.description} />}
       {parts.map(({ field, before, after, breaking }) => (

@@ -29,6 +29,32 @@ export function changedTools({ added, gone, altered }: ToolkitChanges): ChangedT
   return tools.toSorted((one, other) => rank(one) - rank(other));
 }
 
+/**
+ * Returns the class that a changed tool gets if its changes are accepted without a choice of the user. `classes`: the classes of the
+ * toolkit's tools before the change, by name. Returns undefined if the source no longer has the tool.
+ */
+export function classAfter(
+  { name, added, isGone, parts }: ChangedTool,
+  classes: ReadonlyMap<string, string>,
+): string | undefined {
+  if (isGone) return undefined;
+  return added?.class ?? parts.find(({ field }) => field === "class")?.after ?? classes.get(name);
+}
+
+/**
+ * Returns the overrides that give accepted tools the classes that the user chose, by name of the tool. Leaves out the classes that the tools
+ * get without a choice.
+ */
+export function classOverrides(
+  accepted: readonly ChangedTool[],
+  { now, chosen }: { readonly now: ReadonlyMap<string, string>; readonly chosen: ReadonlyMap<string, string> },
+): { match: string; class: string }[] {
+  return accepted.flatMap((tool) => {
+    const access = chosen.get(tool.name);
+    return access === undefined || access === classAfter(tool, now) ? [] : [{ match: tool.name, class: access }];
+  });
+}
+
 /** A part of a toolkit that decides where calls and credentials go, as text before and after a change. Empty if it does not exist. */
 type OriginPart = { readonly field: string; readonly before: string; readonly after: string };
 

@@ -1,5 +1,5 @@
 import { useQuery } from "@connectrpc/connect-query";
-import { CatalogService, type ToolkitChanges, type ToolkitSource } from "@svc/gen/catalog";
+import { CatalogService, type ToolkitChanges, type ToolkitSource, ToolView } from "@svc/gen/catalog";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { failureOf } from "../../calls/fault.ts";
@@ -17,7 +17,7 @@ import { FaultNotice } from "../../ui/notice/fault.tsx";
 import { Notice } from "../../ui/notice/notice.tsx";
 import { counted, originWords } from "../../words/toolkits.ts";
 import { ChangedToolView } from "./changed-tool-view.tsx";
-import { type ChangedTool, changedTools, originParts } from "./changed-tools.ts";
+import { type ChangedTool, changedTools, classAfter, classOverrides, originParts } from "./changed-tools.ts";
 import { Sides } from "./quoted-text.tsx";
 import { SourceFacts } from "./source-facts.tsx";
 
@@ -50,7 +50,13 @@ export default function ToolkitChangesPage() {
           {changes === undefined ? (
             <Notice tone="ok" title="No changes wait." />
           ) : (
-            <Waiting key={changes.digest} slug={toolkitSlug} changes={changes} isApprover={isApprover} />
+            <Waiting
+              key={changes.digest}
+              projectId={projectId}
+              slug={toolkitSlug}
+              changes={changes}
+              isApprover={isApprover}
+            />
           )}
         </Stack>
       )}
@@ -90,8 +96,20 @@ function ReadAgain({ slug, source }: { slug: string; source: ToolkitSource }) {
   );
 }
 
-function Waiting({ slug, changes, isApprover }: { slug: string; changes: ToolkitChanges; isApprover: boolean }) {
+function Waiting({
+  projectId,
+  slug,
+  changes,
+  isApprover,
+}: {
+  projectId: string;
+  slug: string;
+  changes: ToolkitChanges;
+  isApprover: boolean;
+}) {
   const [chosen, setChosen] = useState<readonly string[]>([]);
+  const [classes, setClasses] = useState<ReadonlyMap<string, string>>(new Map());
+  const now = useClasses(projectId, slug);
   const tools = changedTools(changes);
   const choose = (name: string, isChosen: boolean) =>
     setChosen(isChosen ? [...chosen, name] : chosen.filter((other) => other !== name));
@@ -112,7 +130,9 @@ function Waiting({ slug, changes, isApprover }: { slug: string; changes: Toolkit
         </Notice>
       )}
       {!isApprover && <Notice tone="info" icon="lock" title="A key with the role approver accepts these changes." />}
-      {isApprover && <AcceptButtons slug={slug} changes={changes} tools={tools} chosen={chosen} />}
+      {isApprover && (
+        <AcceptButtons slug={slug} changes={changes} tools={tools} chosen={chosen} now={now} classes={classes} />
+      )}
       {changes.originAfter !== "" && (
         <Section title="Where calls and credentials go" boxed>
           <Notice tone="bad" title="The source has another address for calls, or another way to sign in.">
@@ -128,18 +148,37 @@ function Waiting({ slug, changes, isApprover }: { slug: string; changes: Toolkit
       )}
       {tools.length > 0 && (
         <Section title="What changed">
-          {tools.map((tool) => (
-            <ChangedToolView
-              key={tool.name}
-              tool={tool}
-              isChosen={chosen.includes(tool.name)}
-              onChoose={isApprover && tool.name !== "" ? (isOn) => choose(tool.name, isOn) : undefined}
-            />
-          ))}
+          {tools.map((tool) => {
+            const proposed = classAfter(tool, now);
+            return (
+              <ChangedToolView
+                key={tool.name}
+                tool={tool}
+                isChosen={chosen.includes(tool.name)}
+                onChoose={isApprover && tool.name !== "" ? (isOn) => choose(tool.name, isOn) : undefined}
+                access={
+                  isApprover && proposed !== undefined
+                    ? {
+                        proposed,
+                        value: classes.get(tool.name),
+                        onChange: (access) => setClasses(new Map([...classes, [tool.name, access]])),
+                      }
+                    : undefined
+                }
+              />
+            );
+          })}
         </Section>
       )}
     </>
   );
+}
+
+/** Returns the classes of the tools of a toolkit as they are now, by the name of the tool. Empty until they are loaded. */
+function useClasses(projectId: string, slug: string): ReadonlyMap<string, string> {
+  const request = { toolkitSlug: slug, projectId, view: ToolView.SUMMARY };
+  const { data } = useQuery(CatalogService.method.listTools, request);
+  return new Map(data?.tools.map((tool) => [tool.slug.slice(slug.length + 1), tool.accessClass]));
 }
 
 /** Draws the buttons that accept changes: all except suspicious ones, or those of chosen tools, with or without the new address. */
@@ -148,11 +187,15 @@ function AcceptButtons({
   changes: { digest, originAfter, alteredLeftOff },
   tools,
   chosen,
+  now,
+  classes,
 }: {
   slug: string;
   changes: ToolkitChanges;
   tools: readonly ChangedTool[];
   chosen: readonly string[];
+  now: ReadonlyMap<string, string>;
+  classes: ReadonlyMap<string, string>;
 }) {
   const refresh = useRefresh(CatalogService);
   const accept = useWrite(CatalogService.method.acceptToolkitChanges, {
@@ -163,10 +206,12 @@ function AcceptButtons({
   });
   const isOutdated = failureOf(accept.error).faults.some(({ reason }) => reason === "CHANGES_OUTDATED");
   const flagged = tools.filter(({ isFlagged }) => isFlagged).length;
-  const accepted = chosen.length > 0 ? chosen.length : tools.length - flagged;
-  const isNone = accepted === 0 || (chosen.length === 0 && alteredLeftOff > 0);
+  // A class is sent only for a tool that is accepted.
+  const accepted = tools.filter(({ name, isFlagged }) => (chosen.length > 0 ? chosen.includes(name) : !isFlagged));
+  const overrides = classOverrides(accepted, { now, chosen: classes });
+  const isNone = accepted.length === 0 || (chosen.length === 0 && alteredLeftOff > 0);
   const words = chosen.length > 0 ? `Accept ${counted(chosen.length, "chosen tool")}` : "Accept all changes";
-  const request = { slug, digest, toolNames: [...chosen] };
+  const request = { slug, digest, toolNames: [...chosen], overrides };
   return (
     <>
       {flagged > 0 && (
@@ -188,7 +233,7 @@ function AcceptButtons({
           <ConfirmButton
             words="Accept the new address too"
             title="Send calls and credentials elsewhere?"
-            says={`From now on, calls of ${slug} go to the new address, or use the new way to sign in. All its accounts must be connected again. The changes of ${counted(accepted, "tool")} are accepted at the same time.`}
+            says={`From now on, calls of ${slug} go to the new address, or use the new way to sign in. All its accounts must be connected again. The changes of ${counted(accepted.length, "tool")} are accepted at the same time.`}
             confirm="Accept the new address"
             busy="Accepting"
             act={() => accept.sendAsync({ ...request, origin: true })}

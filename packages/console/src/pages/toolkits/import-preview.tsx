@@ -2,8 +2,7 @@ import { type AddedTool, CatalogService, type ImportReport, type Toolkit } from 
 import { useState } from "react";
 import { useWrite } from "../../calls/write.ts";
 import { Button } from "../../ui/buttons/button.tsx";
-import { classNames } from "../../ui/class-names.ts";
-import { AreaField, inputClass, TextField } from "../../ui/fields/field.tsx";
+import { AreaField, TextField } from "../../ui/fields/field.tsx";
 import { Disclosure } from "../../ui/layout/disclosure.tsx";
 import { Section } from "../../ui/layout/section.tsx";
 import { Line, Stack } from "../../ui/layout/stack.tsx";
@@ -16,6 +15,7 @@ import { accessClasses, classCountWord } from "../../words/calls.ts";
 import { visible } from "../../words/text.ts";
 import { counted, leftOutWords, noteWords } from "../../words/toolkits.ts";
 import { useToolkits } from "../tools/catalog.ts";
+import { ClassSelect } from "./class-select.tsx";
 import styles from "./import-preview.module.css";
 import { importRequest, overridesOf, type ToolChoices } from "./import-request.ts";
 import { PublishButton, useOpenPublished } from "./publish-button.tsx";
@@ -76,7 +76,7 @@ function ReportFacts({
   tools: readonly AddedTool[];
   choices: ToolChoices;
 }) {
-  const { title, version, format, baseUrl, foreignHost, operations } = report;
+  const { title, version, format, baseUrl, foreignHost, operations, openKeys } = report;
   const host = /^https?:\/\/([^/?#]+)/.exec(baseUrl)?.[1] ?? baseUrl;
   const isMcp = format.startsWith("MCP");
   const classesNow = tools.map(({ name, class: access }) => classes[name] ?? access);
@@ -99,6 +99,7 @@ function ReportFacts({
               ))}
             </Line>,
           ],
+          ["Seen at once by", openKeys === 0 ? undefined : `keys and grants without a limit on apps: ${openKeys}`],
         ]}
       />
       {foreignHost !== "" && (
@@ -208,20 +209,12 @@ function ToolList({ report: { notes }, tools, choices: { classes }, onChange }: 
                 </div>
                 <p dir="auto">{visible(tool.description)}</p>
               </div>
-              <select
-                aria-label={`Class of ${tool.name}`}
-                className={classNames(
-                  inputClass,
-                  styles["class"],
-                  (classes[tool.name] ?? tool.class) !== tool.class && styles["changed"],
-                )}
-                value={classes[tool.name] ?? tool.class}
-                onChange={({ target }) => onChange({ [tool.name]: target.value })}
-              >
-                {accessClasses.map((access) => (
-                  <option key={access}>{access}</option>
-                ))}
-              </select>
+              <ClassSelect
+                tool={tool.name}
+                proposed={tool.class}
+                value={classes[tool.name]}
+                onChange={(access) => onChange({ [tool.name]: access })}
+              />
             </div>
           )}
         </VirtualList>

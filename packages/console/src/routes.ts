@@ -194,7 +194,7 @@ const settings = page(
   "settings",
   () => import("./pages/settings/page.tsx"),
   // Tab of the settings. Default: the first tab.
-  searchReader({ tab: oneOfParam(["you", "browser", "agents", "secrets", "limits", "deployment"]) }),
+  searchReader({ tab: oneOfParam(["you", "browser", "agents", "secrets", "limits", "portal", "deployment"]) }),
 );
 
 const admin = createRoute({ getParentRoute: () => root, path: "/admin", component: AdminPages });

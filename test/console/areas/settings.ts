@@ -14,6 +14,9 @@ export const settings: Area = {
     const { grants } = (await svc.call("svc.v1.GrantsService/ListGrants", {})).json;
     await svc.call("svc.v1.GrantsService/RevokeGrant", { id: grants[0].id });
     await svc.call("svc.v1.GrantsService/CreateAgentKey", { name: "Assistant of ada", entityId: "ada" });
+    const look = { name: "Acme", color: "#1a73e8", origins: ["https://app.example.com"] };
+    await svc.call("svc.v1.TriggersService/PutEventSettings", { settings: { portal: look } });
+    await svc.call("svc.v1.TriggersService/CreatePortalLink", { entityId: "ada", readOnly: true });
     return {};
   },
   pages: [
@@ -48,6 +51,14 @@ export const settings: Area = {
       name: "settings-limits",
       path: () => "settings?tab=limits",
       shows: (page) => page.getByText("4 at once, 100 in 1 min").waitFor(),
+    },
+    {
+      name: "settings-portal",
+      path: () => "settings?tab=portal",
+      shows: async (page) => {
+        await page.getByText("https://app.example.com").waitFor();
+        await page.getByRole("list", { name: "Portal links" }).getByText("ada, only for reading").waitFor();
+      },
     },
     {
       name: "settings-deployment",

@@ -58,6 +58,7 @@ const pages: readonly ListedPage[] = [
   { path: "settings?tab=agents", empty: ["No agent connected yet"] },
   { path: "settings?tab=secrets", empty: ["No secrets yet"] },
   { path: "settings?tab=limits", empty: ["No call limits yet"] },
+  { path: "settings?tab=portal", empty: ["No portal links yet"] },
   { path: "admin/projects" },
   { path: "admin/quarantine", empty: ["Quarantine is empty"], filtered: ["?toolkit=calendar", "No post matches"] },
   { path: "admin/audit", filtered: ["?action=None.Such", "No entry matches"] },

@@ -1,9 +1,11 @@
 import { letIn, registerAgent } from "@svc/testing/agent";
+import { openPortal } from "@svc/testing/console-session";
 import { until } from "@svc/testing/until";
 import { expect } from "vitest";
 import { browserTest, startConsole } from "../browser.ts";
 
 const consoles = startConsole();
+const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 const settings = (tab = "you") => `p/${consoles.projectId}/settings?tab=${tab}`;
 
 async function createKey(role: string): Promise<string> {
@@ -159,6 +161,39 @@ browserTest("a call limit is put, refused with what is wrong, and changed", asyn
   await page.getByLabel("Paused: all calls wait").check();
   await page.getByRole("button", { name: "Save the limit" }).click();
   await item.filter({ hasText: "paused: no call goes, 4 at once" }).waitFor();
+});
+
+browserTest("the portal gets a look, and a customer a link, which is shown once and revoked", async () => {
+  const { page, faults } = await consoles.open({ key: await createKey("ROLE_APPROVER"), path: settings("portal") });
+  await page.getByText("No portal links yet").waitFor();
+  await page.getByRole("button", { name: "Change", exact: true }).click();
+  await page.getByLabel("Name").fill("Acme");
+  await page.getByLabel("Color").fill("blue");
+  await page.getByLabel("Sites that may embed it").fill("https://app.example.com, https://example.com");
+  const image = { name: "logo.png", mimeType: "image/png", buffer: Buffer.from(pixel, "base64") };
+  await page.getByLabel("Choose a file").setInputFiles(image);
+  await page.getByText("Logo: an image of 1 KiB").waitFor();
+  faults.expectStatus(400);
+  await page.getByRole("button", { name: "Save the changes" }).click();
+  await page.getByRole("alert").filter({ hasText: "PORTAL_COLOR_INVALID" }).waitFor();
+  await page.getByLabel("Color").fill("#1a73e8");
+  await page.getByRole("button", { name: "Save the changes" }).click();
+  await page.getByText("https://app.example.com, https://example.com").waitFor();
+  const { json } = await consoles.svc.call("svc.v1.TriggersService/GetEventSettings", {});
+  expect(json.settings).toMatchObject({ portal: { name: "Acme", color: "#1a73e8", logo: pixel } });
+  await page.getByRole("button", { name: "Create a link" }).click();
+  await page.getByLabel("User").fill("ada");
+  await page.getByLabel("Only for reading").check();
+  await page.getByRole("button", { name: "Create the link" }).click();
+  const url = (await page.getByText(/#link=/).textContent()) ?? "";
+  const portal = await openPortal(consoles.svc, url);
+  await page.getByRole("button", { name: "I've saved it" }).click();
+  const links = page.getByRole("list", { name: "Portal links" });
+  await links.getByText("ada, only for reading").waitFor();
+  await links.getByRole("button", { name: "Revoke" }).click();
+  await page.getByRole("button", { name: "Revoke the link" }).click();
+  await page.getByText("No portal links yet").waitFor();
+  expect((await portal.call("svc.v1.TriggersService/ListSubscriptions")).status).toBe(401);
 });
 
 browserTest("theme and time zone are kept in this browser", async () => {

@@ -34,6 +34,9 @@ const places: Readonly<Record<string, readonly string[]>> = {
   "the page Incoming webhooks": ["ListIngestEndpoints", "PutWebhookSecret", "DeleteWebhookSecret"],
   "“Secrets” in the settings": ["ListSecrets", "PutSecret"],
   "“Call limits” in the settings": ["ListCallLimits", "PutCallLimit"],
+  "“Portal” in the settings": [
+    ...["ListPortalLinks", "CreatePortalLink", "RevokePortalLinks", "GetEventSettings", "PutEventSettings"],
+  ],
   "“Agents” in the settings": ["ListGrants", "CreateAgentKey", "ListAgentKeys", "RevokeAgentKey"],
   "“You” in the settings": ["ListSessions"],
   "“Projects” in the administration": ["ListProjects"],

@@ -29,6 +29,7 @@ import { AgentKeys } from "./agent-keys.tsx";
 import { CallLimits } from "./call-limits.tsx";
 import { DeploymentFacts } from "./deployment-facts.tsx";
 import { GrantItem } from "./grant-item.tsx";
+import { Portal } from "./portal.tsx";
 import { Secrets } from "./secrets.tsx";
 import { Seats } from "./sessions.tsx";
 
@@ -103,6 +104,7 @@ export default function SettingsPage() {
           { id: "agents", words: "Agents", panel: agents },
           { id: "secrets", words: "Secrets", panel: <Secrets projectId={projectId} /> },
           { id: "limits", words: "Call limits", panel: <CallLimits projectId={projectId} /> },
+          { id: "portal", words: "Portal", panel: <Portal projectId={projectId} /> },
           { id: "deployment", words: "Deployment", panel: <DeploymentFacts /> },
         ]}
       />

@@ -32,7 +32,7 @@ export function expectedRequest(request: RequestText, always: AlwaysText, values
     ),
     headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value].flat().join(", ")])),
     body: expectedBody(request.body, always.body, values),
-    isForm: false,
+    form: undefined,
   };
 }
 

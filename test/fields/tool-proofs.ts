@@ -60,6 +60,18 @@ const keyed = of("leave_note", {
     body: { text: "{{params.text}}", once: "{{params.once}}", twice: "{{params.twice}}" },
   },
 });
+const optionalNote = {
+  ...shop,
+  toolkit: { ...shop.toolkit, always: {} },
+  tools: {
+    ...shop.tools,
+    leave_note: {
+      ...shop.tools.leave_note,
+      input: { ...shop.tools.leave_note.input, required: [] },
+      request: { ...shop.tools.leave_note.request, emptyBody: "none" },
+    },
+  },
+};
 const plainNote = of("leave_note", {
   response: {},
   output: { type: "object", properties: { text: { type: "string" } } },
@@ -185,6 +197,12 @@ export const actionProofs: Proofs<DefinitionWorld> = under("action", {
     sends("leave_note", hello, header("x-once"), { idempotencyKey: "ijklmnopqrst" }),
     [8, 6],
   ),
+  "idempotency.format": note(
+    "idempotency/format",
+    "uuid",
+    sends("leave_note", hello, header("x-once"), { idempotencyKey: "mnopqrstuvwx" }),
+    [8, 36],
+  ),
   input: note(
     "input/properties/text/maxLength",
     3,
@@ -219,6 +237,12 @@ export const actionProofs: Proofs<DefinitionWorld> = under("action", {
     sends("leave_note", hello, ({ body: sent }) => sent),
     ['{"always":"b","text":"hello"}', "always=b&text=hello"],
   ),
+  "request.emptyBody": {
+    of: optionalNote,
+    at: "/tools/leave_note/request/emptyBody",
+    shows: sends("leave_note", {}, ({ body: sent }) => sent ?? "no body"),
+    gives: ["no body", "{}"],
+  },
   "response.as": plainNote("response/as", "text", answers("leave_note", hello, resulting), [
     { text: "hello" },
     { text: '{"id":"n-1","always":"b","text":"hello","ok":true}' },

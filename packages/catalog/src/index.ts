@@ -19,7 +19,13 @@ export {
 } from "./build/optional-nulls.ts";
 export { pinToolkit, type ToolkitPin, toolkitFromPin } from "./build/pin.ts";
 export { type BodyReading, elementsOf, readPostBody } from "./build/read-body.ts";
-export { isDeepField, type RenderedRequest, RequestValueError, renderRequest } from "./build/render-request.ts";
+export {
+  fieldsText,
+  isFieldWith,
+  type RenderedRequest,
+  RequestValueError,
+  renderRequest,
+} from "./build/render-request.ts";
 export { withoutExcess } from "./build/without-excess.ts";
 export { faultsOfPoll, type PollFault } from "./check/check-poll.ts";
 export { type KnownNames, knownNames } from "./check/known-names.ts";

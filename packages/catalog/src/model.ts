@@ -288,7 +288,7 @@ export type ToolDefinition = {
 export type Action = ToolDefinition & {
   readonly kind: "action";
   readonly idempotency:
-    | { readonly argument?: string; readonly header?: string; readonly maxLength?: number }
+    | { readonly argument?: string; readonly header?: string; readonly maxLength?: number; readonly format?: "uuid" }
     | undefined;
   /**
    * The tool of an MCP server that the action calls. `tool`: the server's name for it. `digest`: SHA-256 (hexadecimal) of its description by
@@ -304,6 +304,8 @@ export type Action = ToolDefinition & {
     readonly body: TemplateTree | undefined;
     /** Form of the body. `form`: `application/x-www-form-urlencoded` with names such as `a[b][0]`. Undefined for JSON. */
     readonly encoding?: "form" | undefined;
+    /** `none`: a request without any field of its body is sent without a body. Undefined if it is then sent with `{}`. */
+    readonly emptyBody?: "none" | undefined;
   };
   readonly response: {
     /**

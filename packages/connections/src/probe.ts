@@ -2,6 +2,7 @@ import {
   type Action,
   bindBaseUrl,
   classToConfirm,
+  fieldsText,
   fillInput,
   hostArguments,
   isPlayed,
@@ -85,7 +86,7 @@ function buildProbe(
   if (base === undefined) return undefined;
   try {
     const { method, path, query, headers, body } = renderRequest(toolkit, action, { params, account });
-    const search = query.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join("&");
+    const search = fieldsText(query);
     const own = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
     return {
       method,

@@ -218,6 +218,7 @@ function buildAction(toolkit: ToolkitDocument, name: string, document: ActionDoc
       headers: parseTemplateTree(request.headers ?? {}),
       body: request.body === undefined ? undefined : parseTemplateTree(request.body),
       ...(request.encoding === "form" && { encoding: request.encoding }),
+      ...(request.emptyBody !== undefined && { emptyBody: request.emptyBody }),
     },
     response: {
       ...(response.as !== undefined && { as: response.as }),

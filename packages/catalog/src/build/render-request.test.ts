@@ -1,14 +1,18 @@
 import { parseTemplateTree } from "@svc/core";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { RequestValueError, renderRequest } from "./render-request.ts";
+import { fieldsText, RequestValueError, renderRequest } from "./render-request.ts";
 
-type Part = { path?: string; query?: object; headers?: object; body?: unknown };
+type Part = { path?: string; query?: object; headers?: object; body?: unknown; encoding?: "form"; emptyBody?: "none" };
 type Always = { query?: object; headers?: object; body?: object };
 
 /** Renders a part of a request from a template, as definitions contain it. */
+function renderForm(body: object, params: Record<string, unknown>) {
+  return fieldsText(render({ body, encoding: "form" }, params).form ?? []);
+}
+
 function render(part: Part, params: Record<string, unknown> = {}, always: Always = {}) {
-  const { path = "/", query = {}, headers = {}, body } = part;
+  const { path = "/", query = {}, headers = {}, body, ...others } = part;
   const toolkit = {
     always: {
       query: parseTemplateTree(always.query ?? {}),
@@ -22,6 +26,7 @@ function render(part: Part, params: Record<string, unknown> = {}, always: Always
     query: parseTemplateTree(query),
     headers: parseTemplateTree(headers),
     body: body === undefined ? undefined : parseTemplateTree(body),
+    ...others,
   };
   return renderRequest(toolkit, { request }, { params, account: { space: "acme" } });
 }
@@ -79,12 +84,29 @@ test("lists in a query repeat their name unless csv joins them, in the declared 
   expect(render({ query }, { ids: ["x", "y&z"], n: 0 }).query).toEqual([
     ["ids", "x"],
     ["ids", "y&z"],
-    ["joined", "x,y&z"],
+    ["joined", "x,y&z", ["x", "y&z"]],
     ["n", "0"],
     ["fixed", "a"],
     ["fixed", "1"],
     ["last", "true"],
   ]);
+});
+
+test("a comma in an item of a joined list is escaped, and the commas between the items are not", () => {
+  const joined = render({ query: { tags: "{{params.tags | csv}}" } }, { tags: ["a,b", "c"] });
+  expect(fieldsText(joined.query)).toBe("tags=a%2Cb,c");
+});
+
+test("a form repeats a list with repeat, joins one with csv, and nests any other value in brackets", () => {
+  const body = { bins: "{{params.bins | repeat}}", tags: "{{params.bins | csv}}", lines: "{{params.lines}}", kind: "x" };
+  const sent = renderForm(body, { bins: ["A1", "B,2"], lines: [{ sku: "s" }] });
+  expect(sent).toBe("bins=A1&bins=B%2C2&tags=A1,B%2C2&lines%5B0%5D%5Bsku%5D=s&kind=x");
+});
+
+test("a body without any given field is {}, or none if the tool says so", () => {
+  const body = { a: "{{params.a}}" };
+  expect([render({ body }).body, render({ body, emptyBody: "none" }).body]).toEqual([{}, undefined]);
+  expect(render({ body, emptyBody: "none" }, { a: 1 }).body).toEqual({ a: 1 });
 });
 
 test("absent and null arguments omit a query and headers, and so does a text that contains them", () => {

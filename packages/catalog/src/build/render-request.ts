@@ -7,11 +7,18 @@ import {
   renderTemplate,
   renderTemplateTree,
   scalarText,
+  type TemplateFilter,
   type TemplateScope,
   TemplateValueError,
 } from "@svc/core";
 import type { Action, Toolkit } from "../model.ts";
 import { isPlainPath } from "./base-url.ts";
+
+/**
+ * A field of a query or of a form. `items`: the texts that `value` joins by commas. Each of them is percent-encoded by itself, so that a
+ * comma inside of a text differs from the commas between the texts. Undefined if `value` is one text.
+ */
+type RequestField = readonly [name: string, value: string, items?: readonly string[]];
 
 /**
  * A request as the tool's definition declares it, still without host and credential. `path` is percent-encoded. `query` is in order and may
@@ -20,12 +27,12 @@ import { isPlainPath } from "./base-url.ts";
 export type RenderedRequest = {
   readonly method: Action["request"]["method"];
   readonly path: string;
-  readonly query: readonly (readonly [name: string, value: string])[];
+  readonly query: readonly RequestField[];
   readonly headers: Readonly<Record<string, string>>;
   /** JSON value of the body; undefined if the call has none. */
   readonly body: unknown;
-  /** True if the body is sent as a form instead of as JSON. The body is then an object. */
-  readonly isForm: boolean;
+  /** Fields of the form as which the body is sent, in order. Undefined if the body is sent as JSON, or if there is none. */
+  readonly form: readonly RequestField[] | undefined;
 };
 
 /** Error for an argument that satisfies its schema but cannot be part of the request. Its message is written for the caller of the tool. */
@@ -43,17 +50,15 @@ export function renderRequest(
   scope: { readonly params: Readonly<Record<string, unknown>>; readonly account: Readonly<Record<string, string>> },
 ): RenderedRequest {
   try {
+    const body = renderBody(toolkit.always.body, request, scope);
     const rendered = {
       method: request.method,
       path: renderPath(request.path, scope),
       query: [...renderQuery(toolkit.always.query, request.query, scope)],
       headers: renderHeaders([toolkit.always.headers, request.headers], scope),
-      body: renderBody(toolkit.always.body, request.body, scope),
-      isForm: request.encoding === "form",
+      body,
+      form: request.encoding === "form" && body !== undefined ? [...renderForm(body, request.body, scope)] : undefined,
     };
-    if (rendered.isForm && rendered.body !== undefined && !isObject(rendered.body)) {
-      throw new RequestValueError(`the body is ${formatValue(rendered.body)}; a form takes an object`);
-    }
     assertMethod(rendered);
     return rendered;
   } catch (error) {
@@ -113,10 +118,15 @@ function isDotSegment(text: string): boolean {
   return plain === "." || plain === "..";
 }
 
-function* renderQuery(always: Tree, own: Tree, scope: TemplateScope): Generator<readonly [string, string]> {
+function* renderQuery(always: Tree, own: Tree, scope: TemplateScope): Generator<RequestField> {
   for (const [name, value] of Object.entries(fieldsOf([always, own], scope))) {
-    if (isDeepField(own, name)) {
+    const items = joinedItems(own, name, scope);
+    if (isFieldWith("deep", own, name)) {
       if (value !== null) yield* formFieldsOf(name, value);
+      continue;
+    }
+    if (items !== undefined && typeof value === "string") {
+      yield [name, value, items];
       continue;
     }
     for (const item of Array.isArray(value) ? value : [value]) {
@@ -126,12 +136,49 @@ function* renderQuery(always: Tree, own: Tree, scope: TemplateScope): Generator<
   }
 }
 
-/** True if the value of a query parameter is written as one parameter for each of its members, such as `filter[state]`. */
-export function isDeepField(query: Tree, name: string): boolean {
-  if (query.kind !== "object") return false;
-  const tree = query.entries.find(([key]) => key === name)?.[1];
+/** Yields the fields of the form as which a body is sent. Throws RequestValueError if the body is not an object. */
+function* renderForm(body: unknown, own: Tree | undefined, scope: TemplateScope): Generator<RequestField> {
+  if (!isObject(body)) throw new RequestValueError(`the body is ${formatValue(body)}; a form takes an object`);
+  for (const [name, value] of Object.entries(body)) {
+    const items = own === undefined ? undefined : joinedItems(own, name, scope);
+    if (items !== undefined && typeof value === "string") yield [name, value, items];
+    else if (own !== undefined && Array.isArray(value) && isFieldWith("repeat", own, name))
+      for (const item of value) yield* formFieldsOf(name, item);
+    else yield* formFieldsOf(name, value);
+  }
+}
+
+/**
+ * True if the value of a field of a query or form has the given filter. With `deep`, svc writes one field for each member, such as
+ * `filter[state]`; with `repeat`, one field of the same name for each item.
+ */
+export function isFieldWith(wanted: TemplateFilter["name"], fields: Tree, name: string): boolean {
+  const tree = fieldOf(fields, name);
   if (tree?.kind !== "text") return false;
-  return placeholdersOf(tree.template).some(({ filters }) => filters.some((filter) => filter.name === "deep"));
+  return placeholdersOf(tree.template).some(({ filters }) => filters.some((filter) => filter.name === wanted));
+}
+
+function fieldOf(fields: Tree, name: string): Tree | undefined {
+  return fields.kind === "object" ? fields.entries.find(([key]) => key === name)?.[1] : undefined;
+}
+
+/** Returns the texts that the filter `csv` of a field joins by commas. Undefined if the field's last filter is another one. */
+function joinedItems(fields: Tree, name: string, scope: TemplateScope): readonly string[] | undefined {
+  const tree = fieldOf(fields, name);
+  const [only, ...others] = tree?.kind === "text" ? tree.template.parts : [];
+  if (only === undefined || typeof only === "string" || others.length > 0) return undefined;
+  if (only.filters.at(-1)?.name !== "csv") return undefined;
+  const list = { ...only, filters: only.filters.slice(0, -1) };
+  const value = renderTemplate({ text: only.text, parts: [list] }, scope);
+  return [value].flat().map((item) => scalarText(item) ?? "");
+}
+
+/** Returns the fields of a query or a form as text, percent-encoded. Throws URIError if a text is not well-formed Unicode. */
+export function fieldsText(fields: RenderedRequest["query"]): string {
+  const written = fields.map(([name, value, items = [value]]) => {
+    return `${encodeURIComponent(name)}=${items.map(encodeURIComponent).join(",")}`;
+  });
+  return written.join("&");
 }
 
 function renderHeaders(trees: readonly Tree[], scope: TemplateScope): Record<string, string> {
@@ -172,11 +219,17 @@ function requireScalar(place: string, value: unknown): string {
 
 /**
  * Returns the body of a tool's request. It contains the fields that the toolkit adds to all its requests, and the fields that the tool
- * declares. If all fields of the declared body are left out, returns an empty object or list, because apps expect JSON.
+ * declares. If all fields of the declared body are left out, returns an empty object or list, because apps expect JSON. With `emptyBody`,
+ * returns undefined instead.
  */
-function renderBody(always: Tree, own: Tree | undefined, scope: TemplateScope): unknown {
+function renderBody(
+  always: Tree,
+  { body: own, emptyBody }: Pick<Action["request"], "body" | "emptyBody">,
+  scope: TemplateScope,
+): unknown {
   const common = renderTemplateTree(always, scope);
-  const body = own === undefined ? undefined : (renderTemplateTree(own, scope) ?? emptyOf(own));
+  const empty = own === undefined || emptyBody === "none" ? undefined : emptyOf(own);
+  const body = own === undefined ? undefined : (renderTemplateTree(own, scope) ?? empty);
   if (!isObject(common) || Object.keys(common).length === 0) return body;
   if (body === undefined) return common;
   return isObject(body) ? { ...common, ...body } : body;

@@ -72,6 +72,9 @@ function checkMethod(file: DefinitionFile, { request, class: access }: Partial<A
       request.body === undefined ? "is form, and the request has no body" : "is form, and the body is a list";
     file.fault(["request", "encoding"], reason, "remove encoding, or write an object as the body");
   }
+  if (request?.emptyBody !== undefined && request.body === undefined) {
+    file.fault(["request", "emptyBody"], "is set, and the request has no body", "remove emptyBody, or write a body");
+  }
   if (request?.method === "GET" && request.body !== undefined) {
     file.fault(["request", "body"], "is in a GET", "move it to query, or change the method");
   }

@@ -14,6 +14,7 @@ export type DeclaredArguments = ReadonlyMap<string, Argument>;
  */
 export function checkPlaces(file: DefinitionFile, declared: DeclaredArguments, tree: TemplateTree): void {
   const placed = new Set<string>();
+  const isForm = isFormRequest(tree);
   for (const { placeholder, path, isWhole } of placesOf(tree, ["request"])) {
     if (placeholder.root !== "params") continue;
     const name = String(placeholder.path[0]);
@@ -24,7 +25,7 @@ export function checkPlaces(file: DefinitionFile, declared: DeclaredArguments, t
       const cure = `make ${name} required, or give it a default`;
       file.fault(path, `{{${placeholder.text}}} is optional, and a path cannot go without it`, cure);
     }
-    checkType({ file, path, placeholder, isWhole }, argument.schema);
+    checkType({ file, path, placeholder, isWhole, isForm }, argument.schema);
   }
   for (const [name, argument] of declared) {
     if (!placed.has(name)) checkUnplaced(file, name, argument);
@@ -53,7 +54,13 @@ function placesOf(tree: TemplateTree, path: FaultPath): Place[] {
   }
 }
 
-type PlaceInFile = Place & { readonly file: DefinitionFile };
+/** True if the request sends its body as a form. */
+function isFormRequest(tree: TemplateTree): boolean {
+  const encoding = tree.kind === "object" ? tree.entries.find(([key]) => key === "encoding")?.[1] : undefined;
+  return encoding?.kind === "constant" && encoding.value === "form";
+}
+
+type PlaceInFile = Place & { readonly file: DefinitionFile; readonly isForm: boolean };
 
 function checkType(place: PlaceInFile, schema: JsonSchema): void {
   const { file, path, placeholder } = place;
@@ -69,6 +76,10 @@ function checkType(place: PlaceInFile, schema: JsonSchema): void {
     file.fault(path, `{{${placeholder.text}}} has | deep outside of a query parameter`, "remove | deep");
     return;
   }
+  if (isRepeated(placeholder) && !(place.isForm && path[1] === "body" && path.length === 3 && place.isWhole)) {
+    file.fault(path, `{{${placeholder.text}}} has | repeat outside of a field of a form`, "remove | repeat");
+    return;
+  }
   if (path[1] !== "path") {
     checkPlaceOfType(place, value);
   } else if (!typesOf(value)?.every((type) => ["string", "integer", "number"].includes(type))) {
@@ -81,6 +92,11 @@ function isDeep({ filters }: Placeholder): boolean {
   return filters.some(({ name }) => name === "deep");
 }
 
+/** True if a filter of the placeholder writes a list as several fields of a form. */
+function isRepeated({ filters }: Placeholder): boolean {
+  return filters.some(({ name }) => name === "repeat");
+}
+
 /** For each filter of placeholders (a function such as `csv` that changes the value), the schema of its result for valid values. */
 const filterResults: Readonly<Record<Filter, JsonSchema>> = {
   int: { type: "integer" },
@@ -89,6 +105,7 @@ const filterResults: Readonly<Record<Filter, JsonSchema>> = {
   segment: { type: "string" },
   each: { type: "array", items: { type: "object" } },
   deep: {},
+  repeat: {},
 };
 
 /**

@@ -1,8 +1,8 @@
 import { isMethodOverride } from "@svc/core";
 import { faultOfHeaderName } from "../check/known-names.ts";
-import type { JsonSchema } from "../read/documents.ts";
+import type { ActionDocument, JsonSchema } from "../read/documents.ts";
 import { LeftOutError } from "./import-fault.ts";
-import { type DocumentNode, resolved } from "./read.ts";
+import { type DocumentNode, resolved, withSiblings } from "./read.ts";
 import { listOf, objectOf, type SchemaConverter, typesOf } from "./schema.ts";
 import type { Operation } from "./select.ts";
 import { safeText } from "./texts.ts";
@@ -14,7 +14,7 @@ export type ToolArguments = {
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
   readonly headers: Readonly<Record<string, string>>;
-  readonly idempotencyHeader: string | undefined;
+  readonly idempotency: ActionDocument["idempotency"];
 };
 
 type Parameter = { readonly name: string; readonly in: string; readonly node: DocumentNode };
@@ -23,26 +23,37 @@ type Parameter = { readonly name: string; readonly in: string; readonly node: Do
 const textMax = 200;
 
 /** Headers that do not become arguments of an imported tool, because svc sends them itself or OpenAPI does not count them as parameters. */
-const ownHeaders = new Set(["accept", "content-type", "authorization", "user-agent", "content-length", "host"]);
+const ownHeaders = new Set("accept content-type authorization cookie user-agent content-length host".split(" "));
 
 /**
- * Returns the arguments for the path, query and headers of an API operation in an imported document. Cookies are left out, and headers that
- * svc itself sends. Throws LeftOutError if a required parameter is written in a way that svc cannot send.
+ * How the parameters of a document become arguments. `credentials`: places in which svc sends the credential of an account, such as
+ * `header x-api-key`, in lower case. `onCut`: called with the reason when a parameter is left out.
+ */
+type ParameterOptions = {
+  readonly converter: SchemaConverter;
+  readonly credentials: ReadonlySet<string>;
+  readonly onCut: (reason: string) => void;
+};
+
+/**
+ * Returns the arguments for the path, query and headers of an API operation in an imported document. Cookies are left out, headers that svc
+ * itself sends, and parameters that contain the credential. Throws LeftOutError if a required parameter is written in a way that svc cannot send.
  */
 export function parametersOf(
   root: DocumentNode,
   operation: Operation,
-  { converter, onCut }: { readonly converter: SchemaConverter; readonly onCut: (reason: string) => void },
+  { converter, credentials, onCut }: ParameterOptions,
 ): ToolArguments {
   const properties: Record<string, JsonSchema> = {};
   const required: string[] = [];
   const query: Record<string, string> = {};
   const headers: Record<string, string> = {};
   const inPath = new Map<string, string>();
-  let idempotencyHeader: string | undefined;
+  let idempotency: ToolArguments["idempotency"];
   const add = (parameter: Parameter, filter: string, isRequired: boolean) => {
     const name = freeName(parameter, properties);
-    const schema = converter.convert(schemaOf(root, parameter.node), parameter.name);
+    const converted = converter.convert(schemaOf(root, parameter.node), parameter.name);
+    const schema = parameter.node["deprecated"] === true ? withoutDefault(converted) : converted;
     const text = safeText(parameter.node["description"], textMax);
     if (text === undefined) onCut("flagged");
     const described = text !== undefined && text.length >= 3 ? { ...schema, description: text } : schema;
@@ -56,15 +67,15 @@ export function parametersOf(
       onCut("method override");
       continue;
     }
-    if (isUnsent(parameter, operation)) continue;
+    if (isUnsent(parameter, operation, credentials)) continue;
     if (parameter.in === "header" && /idempotency/i.test(parameter.name)) {
-      idempotencyHeader = parameter.name;
+      idempotency = { header: parameter.name, ...keyFormOf(resolved(root, schemaOf(root, parameter.node))) };
       continue;
     }
     const filter = filterOf(root, parameter);
     if (filter === undefined) {
       if (isRequired) throw new LeftOutError("parameter_encoding");
-      onCut("parameter");
+      onCut(`${parameter.in} parameter ${parameter.name.slice(0, 60)}`);
     } else if (parameter.in === "path") inPath.set(parameter.name, add(parameter, filter, true));
     else if (parameter.in === "query") query[parameter.name] = add(parameter, filter, isRequired);
     else headers[parameter.name] = add(parameter, filter, isRequired);
@@ -72,7 +83,18 @@ export function parametersOf(
   const path = operation.path.replaceAll(/\{([^{}]+)\}/g, (_match, name: string) => {
     return inPath.get(name) ?? add({ name, in: "path", node: { schema: { type: "string" } } }, "", true);
   });
-  return { properties, required, path: sentPath(path), query, headers, idempotencyHeader };
+  return { properties, required, path: sentPath(path), query, headers, idempotency };
+}
+
+/** Returns the form of the idempotency key that the schema of its header allows: a UUID, or a maximum length below that of svc's own keys. */
+function keyFormOf({ format, maxLength }: DocumentNode): { readonly format?: "uuid"; readonly maxLength?: number } {
+  if (format === "uuid") return { format };
+  return typeof maxLength === "number" && maxLength >= 1 && maxLength < 64 ? { maxLength: Math.floor(maxLength) } : {};
+}
+
+/** Returns a schema without its default, which svc would otherwise send with each call. */
+export function withoutDefault({ default: _default, ...schema }: JsonSchema): JsonSchema {
+  return schema;
 }
 
 /**
@@ -98,7 +120,7 @@ function sentPath(path: string): string {
 function declaredParameters(root: DocumentNode, { item, node }: Operation): Parameter[] {
   const found = new Map<string, Parameter>();
   for (const given of [...listOf(item["parameters"]), ...listOf(node["parameters"])].slice(0, 300)) {
-    const parameter = resolved(root, given);
+    const parameter = withSiblings(given, resolved(root, given));
     const { name, in: place } = parameter;
     if (typeof name !== "string" || typeof place !== "string" || name === "" || name.length > 200) continue;
     found.set(`${place} ${name}`, { name, in: place, node: parameter });
@@ -106,7 +128,12 @@ function declaredParameters(root: DocumentNode, { item, node }: Operation): Para
   return [...found.values()];
 }
 
-function isUnsent({ name, in: place }: Parameter, { path }: Operation): boolean {
+function isUnsent(
+  { name, in: place }: Parameter,
+  { path }: Operation,
+  credentials: ParameterOptions["credentials"],
+): boolean {
+  if (credentials.has(`${place} ${name.toLowerCase()}`)) return true;
   if (place === "path") return !path.includes(`{${name}}`);
   if (place === "header") return ownHeaders.has(name.toLowerCase()) || faultOfHeaderName(name) !== undefined;
   return place !== "query" && place !== "querystring";

@@ -18,6 +18,8 @@ export type ImportedAuth = {
   readonly remarks: readonly string[];
   /** Returns the OAuth scopes that an operation of the document needs. Scopes of schemes that svc does not use are left out. */
   scopesOf(operation: Operation): readonly string[];
+  /** False if the operation needs a credential, and all schemes that it accepts are unused. svc would send it another credential. */
+  isAuthorized(operation: Operation): boolean;
 };
 
 /**
@@ -47,16 +49,22 @@ export function authOf(
   const chosenKey = /^path:(.{1,100})$/.exec(given)?.[1];
   if (given !== "") {
     const auth = chosenKey === undefined ? [chosen(given)] : [];
-    return { auth, pathKey: chosenKey, remarks: [], scopesOf: () => [] };
+    return { auth, pathKey: chosenKey, remarks: [], scopesOf: () => [], isAuthorized: () => true };
   }
   const schemes = objectOf(objectOf(root["components"])["securitySchemes"]);
   const uses = countUses(root, operations);
+  const isAnyUsed = Object.keys(schemes).some((name) => uses.has(name));
   const auth = new Map<string, AuthDocument>();
   const scoped = new Set<string>();
+  const used = new Set<string>();
   const remarks: string[] = [];
   let pathKey: string | undefined;
   for (const name of Object.keys(schemes).sort((a, b) => (uses.get(b) ?? 0) - (uses.get(a) ?? 0))) {
     const scheme = resolved(root, schemes[name]);
+    if (isAnyUsed && !uses.has(name) && scheme["in"] !== "path") {
+      remarks.push(`${name.slice(0, 60)} is not used: no operation needs it`);
+      continue;
+    }
     const made = isOpenId(scheme)
       ? openIdSchemes(scheme, { openId, isTaken: auth.has("oauth2") || !uses.has(name) })
       : schemeOf(scheme);
@@ -64,6 +72,7 @@ export function authOf(
     if (scheme["type"] === "apiKey" && scheme["in"] === "path") pathKey ??= textOf(scheme["name"]).slice(0, 100);
     if ((scheme["type"] === "oauth2" || isOpenId(scheme)) && made.length > 0) scoped.add(name);
     for (const document of made) if (!auth.has(document.type)) auth.set(document.type, document);
+    if (taken !== undefined || made.some((document) => isSame(document, auth.get(document.type)))) used.add(name);
     if (taken === undefined)
       remarks.push(
         `${name.slice(0, 60)} is not used: ${made.length > 0 ? "another scheme has its kind" : whyUnused(scheme)}`,
@@ -73,6 +82,7 @@ export function authOf(
   if (pair !== undefined && !auth.has("basic")) {
     auth.delete("api_key");
     auth.set("basic", pair);
+    for (const name of uses.keys()) used.add(name);
     const [first, second] = (pair.place ?? []).map((place) => `the ${place.in} ${place.name}`);
     remarks.push(`the app wants two keys: the user name of an account is sent as ${first}, its password as ${second}`);
   }
@@ -81,7 +91,27 @@ export function authOf(
     pathKey,
     remarks,
     scopesOf: ({ node }) => scopesIn(requirementsOf(root, node), scoped),
+    isAuthorized: ({ node }) => auth.size === 0 || pathKey !== undefined || takesOne(requirementsOf(root, node), used),
   };
+}
+
+function isSame(one: AuthDocument, other: AuthDocument | undefined): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
+/** True if an operation with the given security requirements needs no credential, or accepts one of the used schemes. */
+function takesOne(requirements: readonly unknown[], used: ReadonlySet<string>): boolean {
+  const wanted = requirements.filter(isObject).map((requirement) => Object.keys(requirement));
+  return wanted.length === 0 || wanted.some((names) => names.length === 0 || names.some((name) => used.has(name)));
+}
+
+/** Returns the places of the credential in a request, such as `header x-api-key`, in lower case. */
+export function credentialPlaces(auth: readonly AuthDocument[]): ReadonlySet<string> {
+  const places = auth.flatMap((scheme) => {
+    if (scheme.type === "basic") return (scheme.place ?? []).map((place) => `${place.in} ${place.name}`);
+    return scheme.type === "api_key" && scheme.placement !== "path" ? [`${scheme.placement} ${scheme.name}`] : [];
+  });
+  return new Set(places.map((place) => place.toLowerCase()));
 }
 
 function chosen(given: string): AuthDocument {

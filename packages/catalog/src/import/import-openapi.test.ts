@@ -103,6 +103,161 @@ test("parameters, forms, paging, idempotency keys and texts are sent and read as
   });
 });
 
+test("the lists of a form are repeated, joined or in brackets, as the encoding of the document says", () => {
+  const list = { type: "array", items: { type: "string" } };
+  const line = { type: "array", items: { type: "object", properties: { sku: { type: "string" } } } };
+  const properties = {
+    bins: list,
+    joined: list,
+    deep: list,
+    piped: list,
+    lines: line,
+    meta: { type: "object" },
+    n: { type: "integer" },
+  };
+  const encoding = {
+    joined: { explode: false },
+    deep: { style: "deepObject", explode: true },
+    piped: { style: "pipeDelimited" },
+    meta: { contentType: "application/json" },
+  };
+  const content = { "application/x-www-form-urlencoded": { schema: { type: "object", properties }, encoding } };
+  const document = {
+    ...shopDocument(),
+    paths: { "/counts": { post: { operationId: "count", requestBody: { required: true, content } } } },
+  };
+  const { tools, report } = imported(document);
+  expect(tools["count"]?.request?.body).toEqual({
+    ...{ bins: "{{params.bins | repeat}}", joined: "{{params.joined | csv}}", deep: "{{params.deep}}" },
+    ...{ lines: "{{params.lines}}", meta: "{{params.meta | json}}", n: "{{params.n}}" },
+  });
+  expect(report.notes).toContainEqual({ tool: "count", kind: "cut", detail: "form field piped 1" });
+});
+
+/** Returns the shop's document with the given operation as its only one, and other changes. */
+function withOperation(operation: object, changes: object = {}) {
+  return {
+    ...shopDocument(),
+    paths: { "/x/{id}": { post: { operationId: "act", responses: {}, ...operation } } },
+    ...changes,
+  };
+}
+
+test("an idempotency header that takes a UUID or a short key is filled so", () => {
+  const keyOf = (schema: object) => {
+    const parameters = [{ name: "Idempotency-Key", in: "header", required: true, schema }];
+    return imported(withOperation({ parameters })).tools["act"]?.idempotency;
+  };
+  expect(keyOf({ type: "string", format: "uuid" })).toEqual({ header: "Idempotency-Key", format: "uuid" });
+  expect(keyOf({ type: "string", maxLength: 32 })).toEqual({ header: "Idempotency-Key", maxLength: 32 });
+});
+
+const schemes = {
+  key: { type: "apiKey", in: "header", name: "X-Api-Key" },
+  planned: {
+    type: "oauth2",
+    flows: {
+      authorizationCode: {
+        authorizationUrl: "https://sso.example.com/a",
+        tokenUrl: "https://sso.example.com/t",
+        scopes: {},
+      },
+    },
+  },
+  other: { type: "apiKey", in: "header", name: "X-Other" },
+};
+
+test("a scheme that no operation needs is not used, and is used if no operation needs any", () => {
+  const typesOf = (changes: object) => {
+    const document = withOperation({}, { components: { securitySchemes: schemes }, ...changes });
+    return (imported(document).toolkit["auth"] as { type: string }[]).map(({ type }) => type);
+  };
+  expect(typesOf({ security: [{ key: [] }] })).toEqual(["api_key"]);
+  expect(typesOf({ security: undefined })).toEqual(["api_key", "oauth2"]);
+});
+
+test("an operation that takes only an unused scheme is left out, and no argument holds the credential", () => {
+  const parameters = ["X-API-KEY", "Authorization", "Cookie", "X-Kind"].map((name) => ({
+    name,
+    in: "header",
+    schema: { type: "string" },
+  }));
+  const paths = {
+    "/a": { get: { operationId: "one", parameters, responses: {} } },
+    "/b": { get: { operationId: "two", security: [{ other: [] }], responses: {} } },
+    "/c": { get: { operationId: "three", security: [{ other: [] }, {}], responses: {} } },
+    "/d": { get: { operationId: "four", responses: {} } },
+  };
+  const document = { ...shopDocument(), paths, security: [{ key: [] }], components: { securitySchemes: schemes } };
+  const { tools, report } = imported(document);
+  expect(Object.keys(tools)).toEqual(["one", "three", "four"]);
+  expect(report.leftOut).toEqual([{ operation: "GET /b", reason: "other_auth" }]);
+  expect(Object.keys(tools["one"]?.input.properties ?? {})).toEqual(["X-Kind"]);
+});
+
+test("an optional body is not sent for its defaults, and needs its required fields if one of its fields is given", () => {
+  const schema = {
+    type: "object",
+    required: ["sku", "count"],
+    properties: { sku: { type: "string" }, count: { type: "integer" }, size: { type: "string", default: "M" } },
+  };
+  const parameters = [{ name: "open", in: "query", deprecated: true, schema: { type: "boolean", default: false } }];
+  const { tools } = imported(
+    withOperation({ parameters, requestBody: { content: { "application/json": { schema } } } }),
+  );
+  expect(tools["act"]).toMatchObject({
+    input: {
+      required: ["id"],
+      dependentRequired: { sku: ["count"], count: ["sku"], size: ["sku", "count"] },
+      properties: { size: { description: expect.stringMatching(/Default of the app: "M"\.$/) } },
+    },
+    request: { emptyBody: "none" },
+  });
+  expect(JSON.stringify(tools["act"]?.input)).not.toContain('"default"');
+});
+
+test.each([
+  ["3.1.0", "Who sends it?"],
+  ["3.0.3", "A customer."],
+])("in OpenAPI %s, the text next to a reference is %s", (openapi, text) => {
+  const schema = {
+    type: "object",
+    properties: { who: { $ref: "#/components/schemas/Who", description: "Who sends it?" } },
+  };
+  const content = { "application/json": { schema } };
+  const components = { ...shopDocument().components, schemas: { Who: { type: "string", description: "A customer." } } };
+  const { tools } = imported(withOperation({ requestBody: { required: true, content } }, { openapi, components }));
+  expect(tools["act"]?.input.properties).toMatchObject({ who: { description: text } });
+});
+
+test("rules of a schema are kept or named in a note", () => {
+  const tags = { type: "array", uniqueItems: true, items: { type: "string" }, default: ["a"] };
+  const address = {
+    type: "object",
+    minProperties: 1,
+    additionalProperties: false,
+    properties: { city: { type: "string", not: { const: "x" } } },
+  };
+  const schema = { type: "object", minProperties: 1, properties: { tags, address } };
+  const piped = {
+    name: "ids",
+    in: "query",
+    style: "pipeDelimited",
+    schema: { type: "array", items: { type: "string" } },
+  };
+  const requestBody = { required: true, content: { "application/json": { schema } } };
+  const { tools, report } = imported(withOperation({ parameters: [piped], requestBody }));
+  expect(tools["act"]?.input.properties).toMatchObject({ tags: { uniqueItems: true }, address: { minProperties: 1 } });
+  const cut = report.notes.find(({ kind }) => kind === "cut")?.detail.split(", ");
+  expect(cut?.toSorted()).toEqual([
+    "additionalProperties 1",
+    "default 1",
+    "minProperties of the body 1",
+    "not 1",
+    "query parameter ids 1",
+  ]);
+});
+
 test("the same document in YAML and as Swagger 2.0 makes the same tools", () => {
   const yaml = `swagger: "2.0"
 info: { title: Pets, version: "1" }
@@ -188,6 +343,7 @@ test("the report names the hosts of OAuth that are of another domain than the do
     authorizationCode: { authorizationUrl: "https://login.example.net/ask", tokenUrl: "https://api.example.com/token" },
   };
   Object.assign(document.components.securitySchemes, { login: { type: "oauth2", flows } });
+  Object.assign(document.security, [{ key: [], login: [] }]);
   const namedFor = (documentUrl: string) => {
     const { notes } = imported(document, { documentUrl }).report;
     return notes.flatMap(({ detail }) => /^OAuth uses (\S+),/.exec(detail)?.[1] ?? []);

@@ -8,7 +8,7 @@ import {
   accessClasses,
   type ToolkitDocument,
 } from "../read/documents.ts";
-import { authOf, type ImportedAuth, type OpenIdProvider } from "./auth.ts";
+import { authOf, credentialPlaces, type ImportedAuth, type OpenIdProvider } from "./auth.ts";
 import { classOf } from "./classes.ts";
 import { ImportError, LeftOutError } from "./import-fault.ts";
 import { chosenClass, type ImportedTool, type OperationContext, type ToolOverride, toolOf } from "./operation.ts";
@@ -103,10 +103,11 @@ export function importOpenapi(text: string, options: ImportOptions): ImportedToo
   const declared = authOf(document.root, operations, { given: options.auth, openId: options.openId });
   const address = serverOf(document.root, { given: options.server, documentUrl: options.documentUrl });
   const { server, auth, remarks, keyPrefix } = keyed(address, declared, operations);
-  const { scopesOf } = declared;
+  const { scopesOf, isAuthorized } = declared;
+  const credentials = credentialPlaces(auth);
   const isKnown = (operation: Operation) => Object.hasOwn(options.names, keyOf(operation));
   const { idempotencyHeader } = options;
-  const context = { root: document.root, idempotencyHeader, keyPrefix, scopesOf, isKnown };
+  const context = { root: document.root, idempotencyHeader, keyPrefix, credentials, scopesOf, isAuthorized, isKnown };
   const tools = toolsWithin(context, operations, options);
   const flagged: string[] = [];
   const toolkit: ToolkitDocument = { ...describe(document, options, (field) => flagged.push(field)), ...server, auth };
@@ -251,6 +252,7 @@ function makeTools(
     try {
       const chosen = override?.name || name;
       if (hasOwnServer(operation)) throw new LeftOutError("other_server");
+      if (!context.isAuthorized(operation)) throw new LeftOutError("other_auth");
       if (options.refused.some(({ tool }) => tool === chosen)) throw new LeftOutError("refused");
       const tool = toolOf(context, operation, override);
       const detail = `another operation has the name now, so the class ${given?.class} does not apply`;

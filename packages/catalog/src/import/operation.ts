@@ -43,7 +43,11 @@ export type OperationContext = {
   readonly bytesMax: number;
   /** Beginning of each operation's path that is a part of the base address, such as `/{token}` for a key in the path. May be empty. */
   readonly keyPrefix: string;
+  /** Places in which svc sends the credential of an account, such as `header x-api-key`, in lower case. */
+  readonly credentials: ReadonlySet<string>;
   scopesOf(operation: Operation): readonly string[];
+  /** False if the operation needs a credential, and only one that svc does not send. */
+  isAuthorized(operation: Operation): boolean;
   /** True if the operation is a tool of an earlier import, so that suspicious texts do not leave it out. */
   isKnown(operation: Operation): boolean;
 };
@@ -102,7 +106,8 @@ function convert(context: OperationContext, operation: Operation, options: Conve
   const shared = { root, patterns, onCut };
   const converter = new SchemaConverter({ ...shared, part: "input", limits: options.input });
   const path = operation.path.slice(context.keyPrefix.length) || "/";
-  const parameters = parametersOf(root, { ...operation, path }, { converter, onCut });
+  const { credentials } = context;
+  const parameters = parametersOf(root, { ...operation, path }, { converter, credentials, onCut });
   const body = method === "GET" ? undefined : bodyOf(root, node, { converter, others: parameters, onCut });
   const result = resultOf(root, node, new SchemaConverter({ ...shared, part: "output", limits: options.output }));
   const id = typeof node["operationId"] === "string" ? node["operationId"] : "";
@@ -113,8 +118,11 @@ function convert(context: OperationContext, operation: Operation, options: Conve
     additionalProperties: false,
     properties: { ...parameters.properties, ...body?.properties },
     ...requiredOf([...parameters.required, ...(body?.required ?? [])]),
+    ...(body?.dependentRequired !== undefined && { dependentRequired: body.dependentRequired }),
   };
-  const idempotencyHeader = parameters.idempotencyHeader ?? (access === "read" ? "" : context.idempotencyHeader);
+  const { idempotencyHeader } = context;
+  const given = idempotencyHeader === "" || access === "read" ? undefined : { header: idempotencyHeader };
+  const idempotency = parameters.idempotency ?? given;
   const headers = {
     ...parameters.headers,
     ...body?.headers,
@@ -138,13 +146,13 @@ function convert(context: OperationContext, operation: Operation, options: Conve
       ...(Object.keys(headers).length > 0 && { headers }),
       ...body?.request,
     },
-    ...(idempotencyHeader !== "" && { idempotency: { header: idempotencyHeader } }),
+    ...(idempotency !== undefined && { idempotency }),
     ...(result.response !== undefined && { response: result.response }),
     ...(paging !== undefined && { paging }),
   };
   const suspicious = cuts.get("flagged") ?? 0;
   cuts.delete("flagged");
-  const cut = [...cuts].map(([reason, count]) => `${reason} ${count}`).join(", ");
+  const cut = plainText([...cuts].map(([reason, count]) => `${reason} ${count}`).join(", "), 600);
   return {
     document,
     isFlagged: description.isFlagged,
@@ -152,7 +160,7 @@ function convert(context: OperationContext, operation: Operation, options: Conve
     suggested: access === "write" && mayOnlyRead({ method, path: operation.path, id }) ? "read" : undefined,
     notes: [
       ...(paging === undefined ? [] : [{ kind: "paging", detail: JSON.stringify(paging) }]),
-      ...(idempotencyHeader === "" ? [] : [{ kind: "idempotency", detail: idempotencyHeader }]),
+      ...(idempotency === undefined ? [] : [{ kind: "idempotency", detail: idempotency.header ?? "" }]),
       ...(cut === "" ? [] : [{ kind: "cut", detail: cut }]),
       ...(suspicious === 0 ? [] : [{ kind: "flagged", detail: `descriptions of arguments left out: ${suspicious}` }]),
     ],

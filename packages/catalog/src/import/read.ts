@@ -19,7 +19,8 @@ const depthMax = 200;
 
 /** Returns the OpenAPI document of a text in JSON or YAML. Throws ImportError if svc cannot read it, or if it is too large. */
 export function readDocument(text: string): OpenapiDocument {
-  const value = /^[\s\ufeff]*\{/.test(text) ? readJson(text) : readYaml(text);
+  const given = /^[\s\ufeff]*\{/.test(text) ? readJson(text) : readYaml(text);
+  const value = copyOf(given);
   if (!isObject(value)) throw unreadable("the document is not an object", "Send an OpenAPI document in JSON or YAML.");
   const version = versionOf(value);
   return { root: upgraded(value), version };
@@ -39,7 +40,7 @@ function readJson(text: string): unknown {
   if (values > valuesMax) throw tooLarge(`the document has more than ${valuesMax} values`);
   if (depth > depthMax) throw tooLarge(`the document is nested deeper than ${depthMax} levels`);
   try {
-    return copyOf(withPlainNumbers(parseExactJson(text.replace(/^\ufeff/, ""), { depthMax })));
+    return withPlainNumbers(parseExactJson(text.replace(/^\ufeff/, ""), { depthMax }));
   } catch (error) {
     if (error instanceof ImportError) throw error;
     throw unreadable(`the document is not JSON (${messageOf(error)})`, "Send the text of the document unchanged.");
@@ -49,7 +50,7 @@ function readJson(text: string): unknown {
 function readYaml(text: string): unknown {
   if (text.length > yamlMax) throw tooLarge(`the document has ${text.length} characters; YAML may have ${yamlMax}`);
   try {
-    return copyOf(load(text, { maxDepth: depthMax }));
+    return load(text, { maxDepth: depthMax });
   } catch (error) {
     if (error instanceof ImportError) throw error;
     throw unreadable(`the document is not YAML (${messageOf(error)})`, "Send the text of the document unchanged.");
@@ -62,14 +63,16 @@ function messageOf(error: unknown): string {
 
 /**
  * Returns a copy of a document in which every object occurs only once. The later conversion to OpenAPI 3.1 changes objects in place, so an
- * object must not be shared. Members named `__proto__` are left out. Counts the values before copying, so that YAML aliases cannot produce
+ * object must not be shared. Members named `__proto__` are left out, and before OpenAPI 3.1, members next to a `$ref`. Counts the values before copying, so that YAML aliases cannot produce
  * a huge copy.
  */
 function copyOf(value: unknown): unknown {
   if (countOf(value, new Map(), 0) > valuesMax) throw tooLarge(`the document has more than ${valuesMax} values`);
+  const ignoresSiblings = !(isObject(value) && /^3\.[12]/.test(textOf(value["openapi"])));
   const copy = (node: unknown): unknown => {
     if (Array.isArray(node)) return node.map(copy);
     if (!isObject(node)) return typeof node === "bigint" ? Number(node) : node;
+    if (ignoresSiblings && typeof node["$ref"] === "string") return { $ref: node["$ref"] };
     return Object.fromEntries(
       Object.entries(node).flatMap(([key, child]) => (key === "__proto__" ? [] : [[key, copy(child)]])),
     );
@@ -139,6 +142,20 @@ export function resolved(root: DocumentNode, value: unknown): DocumentNode {
     node = targetOf(root, node["$ref"]);
   }
   return isObject(node) && typeof node["$ref"] !== "string" ? node : {};
+}
+
+/** Keywords that describe a value without limiting it. Next to a `$ref`, each replaces that of the target (OpenAPI 3.1). */
+const annotations = ["title", "description", "default", "deprecated", "readOnly", "writeOnly", "examples", "example"];
+
+/**
+ * Returns the target of a reference with the keywords that describe the value at the place of the reference. Returns the target itself if
+ * `given` is not a reference, or has no such keyword.
+ */
+export function withSiblings(given: unknown, target: DocumentNode): DocumentNode {
+  if (!isObject(given) || typeof given["$ref"] !== "string") return target;
+  const own = annotations.filter((keyword) => given[keyword] !== undefined);
+  if (own.length === 0) return target;
+  return { ...target, ...Object.fromEntries(own.map((keyword) => [keyword, given[keyword]])) };
 }
 
 /** Returns the value at a reference such as `#/components/schemas/Pet`; undefined if there is none. */

@@ -3,7 +3,7 @@ import { toolkitLimits } from "../private/toolkit-limits.ts";
 import type { JsonSchema } from "../read/documents.ts";
 import { isKnownFormat } from "../schema/formats.ts";
 import { parseLinearRegExp, patternSize } from "../schema/linear-reg-exp.ts";
-import { type DocumentNode, resolved } from "./read.ts";
+import { type DocumentNode, resolved, withSiblings } from "./read.ts";
 import { safeText, wordsOf } from "./texts.ts";
 
 /** Limits of a JSON Schema that svc makes from a schema of an imported document: levels of nesting, and number of schemas in it. */
@@ -22,6 +22,9 @@ export type SchemaConversion = {
 };
 
 type Place = { readonly name: string; readonly depth: number; readonly references: readonly unknown[] };
+
+/** Keywords that limit a value in the document, but not in the schemas that svc makes. */
+const unsaid = ["not", "multipleOf", "contains", "patternProperties", "propertyNames", "if", "dependentSchemas"];
 
 const [choicesMax, enumMax, examplesMax, textMax] = [8, 50, 10, 200];
 
@@ -58,7 +61,7 @@ export class SchemaConverter {
     const target = resolved(root, given);
     const isCycle = place.references.includes(target);
     const inside = { ...place, references: [...place.references, target] };
-    const node = isCycle ? target : this.#merged(target, inside, 0);
+    const node = withSiblings(given, isCycle ? target : this.#merged(target, inside, 0));
     if (isCycle || place.depth > limits.depth || this.#nodes > limits.nodes) {
       onCut(isCycle ? "cycle" : "size");
       return this.#described(node, openSchema(node), place);
@@ -127,7 +130,12 @@ export class SchemaConverter {
     for (const keyword of ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"]) {
       if (isSafe(node[keyword]) && hasNumbers(types)) made[keyword] = node[keyword];
     }
-    if (this.#conversion.part === "input" && isSecret(node)) made["x-sensitive"] = true;
+    if (this.#conversion.part === "output") return made;
+    if (isSecret(node)) made["x-sensitive"] = true;
+    for (const keyword of unsaid) if (node[keyword] !== undefined) this.#conversion.onCut(keyword);
+    const { additionalProperties: others } = node;
+    if (others === false ? place.depth > 0 : isObject(others) && Object.keys(others).length > 0)
+      this.#conversion.onCut("additionalProperties");
     return made;
   }
 
@@ -140,7 +148,13 @@ export class SchemaConverter {
       made["enum"] = types?.includes("null") && !values.includes(null) ? [...values, null] : values;
     } else if (isPlainValue(node["const"]) && this.#conversion.part === "input") made["const"] = node["const"];
     const { default: fallback } = node;
-    const fits = isPlainValue(fallback) && fallback !== null && (values.length === 0 || values.includes(fallback));
+    if (this.#conversion.part === "input" && (Array.isArray(fallback) || isObject(fallback)))
+      this.#conversion.onCut("default");
+    const fits =
+      node["deprecated"] !== true &&
+      isPlainValue(fallback) &&
+      fallback !== null &&
+      (values.length === 0 || values.includes(fallback));
     if (fits && this.#conversion.part === "input" && types?.some((type) => isOfType(fallback, type)))
       made["default"] = fallback;
   }
@@ -150,7 +164,11 @@ export class SchemaConverter {
     const hidden = part === "input" ? "readOnly" : "writeOnly";
     const required = new Set(listOf(node["required"]));
     const all = Object.entries(objectOf(node["properties"])).filter(([name, child]) => {
-      return isName(name) && resolved(root, child)[hidden] !== true && !(part === "output" && isLink(name));
+      return (
+        isName(name) &&
+        withSiblings(child, resolved(root, child))[hidden] !== true &&
+        !(part === "output" && isLink(name))
+      );
     });
     const order = [...all.filter(([name]) => required.has(name)), ...all.filter(([name]) => !required.has(name))];
     const kept = new Map<string, JsonSchema>();
@@ -165,7 +183,9 @@ export class SchemaConverter {
     made["type"] ??= "object";
     made["properties"] = Object.fromEntries(all.flatMap(([name]) => (kept.has(name) ? [[name, kept.get(name)]] : [])));
     const needed = [...kept.keys()].filter((name) => required.has(name));
-    if (part === "input" && needed.length > 0) made["required"] = needed;
+    if (part === "output") return;
+    if (needed.length > 0) made["required"] = needed;
+    for (const keyword of ["minProperties", "maxProperties"]) if (isCount(node[keyword])) made[keyword] = node[keyword];
   }
 
   #addItems(made: Record<string, unknown>, node: DocumentNode, place: Place): void {
@@ -174,6 +194,9 @@ export class SchemaConverter {
     }
     if (this.#conversion.part === "output") return;
     for (const keyword of ["minItems", "maxItems"]) if (isCount(node[keyword])) made[keyword] = node[keyword];
+    if (node["uniqueItems"] !== true) return;
+    if (holdsScalars(objectOf(made["items"]))) made["uniqueItems"] = true;
+    else this.#conversion.onCut("uniqueItems");
   }
 
   #addText(made: Record<string, unknown>, node: DocumentNode): void {
@@ -234,6 +257,12 @@ function impliedTypes(node: DocumentNode): string[] {
     .filter(isPlainValue)
     .map((value) => (value === null ? "null" : typeof value));
   return [...new Set(kinds)];
+}
+
+/** True if the schema allows only texts, numbers and booleans, which are cheap to compare. */
+function holdsScalars(schema: DocumentNode): boolean {
+  const types = typesOf(schema) ?? [];
+  return types.length > 0 && types.every((type) => type !== "object" && type !== "array");
 }
 
 function openSchema(node: DocumentNode): JsonSchema {

@@ -483,6 +483,7 @@ test.each([
   ["a form without a body", { method: "POST", path: "/x", encoding: "form" }, "request.encoding"],
   ["a form of a list", { method: "POST", path: "/x", encoding: "form", body: [1] }, "request.encoding"],
   ["deep in a body", { method: "POST", path: "/x", body: { a: "{{params.a | deep}}" } }, "request.body.a"],
+  ["repeat in JSON", { method: "POST", path: "/x", body: { a: "{{params.a | repeat}}" } }, "request.body.a"],
   ["deep inside a text", { method: "POST", path: "/x", query: { a: "x{{params.a | deep}}" } }, "request.query.a"],
 ])("%s is refused", async (_what, request, path) => {
   const input = { ...emptyInput, properties: { a: { type: "object", description: "An object." } } };

@@ -147,6 +147,7 @@ export type RequestDocument = {
   readonly headers?: Readonly<Record<string, unknown>>;
   readonly body?: unknown;
   readonly encoding?: "json" | "form";
+  readonly emptyBody?: "none";
 };
 
 /** The part of an action's definition that says how svc reads the app's answer, as in schemas/tool.schema.json. */
@@ -224,7 +225,7 @@ export type ActionDocument = {
   readonly callable?: boolean;
   readonly uncallableReason?: string;
   readonly replacedBy?: string;
-  readonly idempotency?: { argument?: string; header?: string; maxLength?: number };
+  readonly idempotency?: { argument?: string; header?: string; maxLength?: number; format?: "uuid" };
   readonly input: JsonSchema;
   readonly output: JsonSchema;
   /** The HTTP request of the call. Absent exactly if `mcp` is set. */

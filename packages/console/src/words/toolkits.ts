@@ -30,6 +30,7 @@ const reasons: Readonly<Record<string, string>> = {
   too_large: "Too large, also with shortened schemas",
   external_ref: "Refers to another document",
   other_server: "Is sent to another server",
+  other_auth: "Accepts only authentication that the app's tools do not use",
   method: "Has a method that tools cannot have",
   flagged: "Its description gives orders to the reader",
   needs_tasks: "Runs only in the background",
@@ -49,6 +50,7 @@ const notes: Readonly<Record<string, string>> = {
   refused: "Breaks a rule of definitions",
   flagged: "Texts left out because they give orders to AI models",
   says: "What the server says of its tool",
+  override: "A choice that does not apply or contradicts the tool's text",
 };
 
 /** Returns the kind of a remark about an import, for people. Returns a kind of a newer service unchanged. */

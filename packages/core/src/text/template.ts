@@ -7,7 +7,7 @@ export type TemplateScope = Readonly<Record<string, unknown>>;
 
 /** A filter of the template language, with its argument if the filter has one. */
 export type TemplateFilter =
-  | { readonly name: "int" | "json" | "csv" | "deep" }
+  | { readonly name: "int" | "json" | "csv" | "deep" | "repeat" }
   | { readonly name: "each" | "segment"; readonly argument: string };
 
 /** A placeholder `{{root.path | filter}}`. `text`: its source text, for messages. */
@@ -52,7 +52,7 @@ export class TemplateValueError extends Error {
 }
 
 const placeholderPattern = /^([A-Za-z][\w-]*)((?:\.[\w$@-]+|\[\d{1,6}\]|\["[^"|{}]{1,100}"\])*)$/;
-const filterPattern = /^(?:(int|json|csv|deep)|(each|segment)\(([\w$@-]+)\))$/;
+const filterPattern = /^(?:(int|json|csv|deep|repeat)|(each|segment)\(([\w$@-]+)\))$/;
 
 /**
  * Parses a text with placeholders such as `{{params.id}}` or `{{headers.x-count | int}}`. Quote a name with special characters:
@@ -103,12 +103,12 @@ function readStep(step: string): string | number {
 function parseFilter(source: string, position: number): TemplateFilter {
   const match = filterPattern.exec(source);
   const [, plain, named, argument] = match ?? [];
-  if (plain !== undefined) return { name: plain as "int" | "json" | "csv" | "deep" };
+  if (plain !== undefined) return { name: plain as "int" | "json" | "csv" | "deep" | "repeat" };
   if (named !== undefined && argument !== undefined && argument !== "__proto__") {
     return { name: named as "each" | "segment", argument };
   }
   throw new TemplateSyntaxError(
-    `"${source}" is not a filter: int, json, csv, deep, each(name), segment(after)`,
+    `"${source}" is not a filter: int, json, csv, deep, repeat, each(name), segment(after)`,
     position,
   );
 }
@@ -177,8 +177,9 @@ function applyFilter(filter: TemplateFilter, value: unknown, placeholder: Placeh
       return JSON.stringify(value);
     case "csv":
       return toCommaSeparated(value, placeholder);
-    // The value stays an object. The code that writes the query writes each of its members as a parameter.
+    // The value stays an object or a list. The code that writes the query or the form writes each member or item as a field.
     case "deep":
+    case "repeat":
       return value;
     case "each":
       return toObjects(value, filter.argument, placeholder);

@@ -195,10 +195,11 @@ test("forms and deep parameters are read back with the types of the schema", () 
     path: "/forms",
     encoding: "form",
     query: { filter: "{{params.q | deep}}" },
-    body: { a: "{{params.a}}", kind: "x" },
+    body: { a: "{{params.a}}", kind: "x", bins: "{{params.bins | repeat}}" },
   };
-  const tool = toolOf(request, { a, q: a });
-  const args = { a: { n: 3, on: true, tags: ["x", "y"] }, q: { n: 4, tags: ["z"] } };
+  const bins = { type: "array", items: { type: "integer" } };
+  const tool = toolOf(request, { a, q: a, bins });
+  const args = { a: { n: 3, on: true, tags: ["x", "y"] }, q: { n: 4, tags: ["z"] }, bins: [7] };
   const { query, headers, body } = renderRequest(tool.toolkit, tool.action, {
     params: args,
     account: { tenant: "acme" },
@@ -213,9 +214,9 @@ test("forms and deep parameters are read back with the types of the schema", () 
     method: "POST",
     url: `https://forms.example.com/acme/v1/forms?${search}`,
     headers: { ...headers, "content-type": "application/x-www-form-urlencoded" },
-    body: "a%5Bn%5D=3&a%5Bon%5D=true&a%5Btags%5D%5B0%5D=x&a%5Btags%5D%5B1%5D=y&kind=x",
+    body: "a%5Bn%5D=3&a%5Bon%5D=true&a%5Btags%5D%5B0%5D=x&a%5Btags%5D%5B1%5D=y&kind=x&bins=7",
   };
-  expect(body).toEqual({ a: args.a, kind: "x" });
+  expect(body).toEqual({ a: args.a, kind: "x", bins: [7] });
   expect(matchRequest(tool.toolkit, tool.action, sent, { credentialQuery: [] })).toMatchObject({ args });
   const wrong = { ...sent, body: "a%5Bn%5D=3&kind=y&more=1" };
   expect(matchRequest(tool.toolkit, tool.action, wrong, { credentialQuery: [] })).toMatchObject({

@@ -1,4 +1,4 @@
-import { type Action, isDeepField, type Toolkit } from "@svc/catalog";
+import { type Action, isFieldWith, type Toolkit } from "@svc/catalog";
 import type { AppRequest } from "@svc/connections";
 import { isObject, parseExactJson, parseTemplate, type Template, type TemplateTree } from "@svc/core";
 import { type AnyObject, type AppRefusal, badRequest, notFound } from "./refusal.ts";
@@ -115,7 +115,7 @@ function matchQuery(
   unifier: Unifier,
 ): void {
   const fields = fieldsOf(trees);
-  const deep = trees.flatMap((tree) => [...fields.keys()].filter((name) => isDeepField(tree, name)));
+  const deep = trees.flatMap((tree) => [...fields.keys()].filter((name) => isFieldWith("deep", tree, name)));
   const nested = readNestedForm([...query].filter(([name]) => deep.some((field) => name.startsWith(`${field}[`))));
   for (const name of new Set(query.keys())) {
     const isMember = deep.some((field) => name.startsWith(`${field}[`));
@@ -147,8 +147,9 @@ function matchBody(toolkit: Toolkit, action: Action, { headers, body }: AppReque
   const always = fieldsOf([toolkit.always.body]);
   const own = action.request.body;
   if (body === undefined) {
+    const isOptional = own === undefined || own.kind === "text" || action.request.emptyBody === "none";
     if (own !== undefined) unifier.json(own, undefined, "body");
-    if (always.size > 0 || (own !== undefined && own.kind !== "text")) unifier.faults.push("body is required");
+    if (always.size > 0 || !isOptional) unifier.faults.push("body is required");
     return undefined;
   }
   if (own === undefined && always.size === 0) {
@@ -159,7 +160,11 @@ function matchBody(toolkit: Toolkit, action: Action, { headers, body }: AppReque
   if (action.request.encoding === "form") {
     if (!/^application\/x-www-form-urlencoded\s*(?:;|$)/i.test(type))
       unifier.faults.push(`content-type must be application/x-www-form-urlencoded, not ${type.slice(0, 80)}`);
-    const fields = readNestedForm([...new URLSearchParams(body)]);
+    const form = new URLSearchParams(body);
+    const repeated =
+      own === undefined ? [] : [...new Set(form.keys())].filter((name) => isFieldWith("repeat", own, name));
+    const lists = Object.fromEntries(repeated.map((name) => [name, form.getAll(name)]));
+    const fields = { ...readNestedForm([...form]), ...lists };
     unifier.form(wholeBody(always, own), fields, "body");
     return fields;
   }

@@ -253,6 +253,8 @@ function undoFilter(filter: TemplateFilter, value: unknown, schema: JsonSchema):
       });
     case "deep":
       return readTyped(value, schema);
+    case "repeat":
+      return readTyped([schema["type"]].flat().includes("array") ? [value].flat() : value, schema);
     case "segment":
       // The filter `segment` keeps only one part between the slashes of an argument. The original argument cannot be found, because the
       // rest of it is lost.

@@ -19,6 +19,10 @@ test("the key stands where the definition says, cut to what the app takes; the c
   const own = { ...request, headers: { "idempotency-key": "mine" } };
   expect(withKeyHeader(byHeader, own, key)).toBe(own);
   expect(withKeyHeader(none, request, key)).toBe(request);
+  const uuid = { ...byHeader, idempotency: { header: "Idempotency-Key", format: "uuid" as const } };
+  const sent = (text: string) => withKeyHeader(uuid, request, text).headers["idempotency-key"];
+  expect(sent(key)).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+  expect([sent(key), sent("other") === sent(key)]).toEqual([sent(key), false]);
   const declared = deskAction("pay", { idempotency: { argument: "key", maxLength: 8 } });
   expect(withKeyArgument(declared, {}, key)).toEqual({ key: key.slice(0, 8) });
 });

@@ -29,7 +29,7 @@ export function withKeyArgument(
   if (name === undefined || params[name] !== undefined) return params;
   const properties = inputSchema["properties"] as Readonly<Record<string, { maxLength?: number }>> | undefined;
   const lengthMax = idempotency?.maxLength ?? properties?.[name]?.maxLength ?? keyMax;
-  return { ...params, [name]: key.slice(0, lengthMax) };
+  return { ...params, [name]: writtenKey(key, idempotency, lengthMax) };
 }
 
 /**
@@ -38,7 +38,20 @@ export function withKeyArgument(
 export function withKeyHeader({ idempotency }: Action, request: AppRequest, key: string): AppRequest {
   const name = idempotency?.header?.toLowerCase();
   if (name === undefined || request.headers[name] !== undefined) return request;
-  return { ...request, headers: { ...request.headers, [name]: key.slice(0, idempotency?.maxLength ?? keyMax) } };
+  const written = writtenKey(key, idempotency, idempotency?.maxLength ?? keyMax);
+  return { ...request, headers: { ...request.headers, [name]: written } };
+}
+
+/**
+ * Returns an idempotency key in the form that the app accepts: the beginning of the key, or a UUID of version 8 (RFC 9562) that is made of
+ * the key's SHA-256.
+ */
+function writtenKey(key: string, idempotency: Action["idempotency"], lengthMax: number): string {
+  if (idempotency?.format !== "uuid") return key.slice(0, lengthMax);
+  const bytes = hash("sha256", key, "buffer").subarray(0, 16);
+  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x80, 6);
+  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
+  return bytes.toString("hex").replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
 }
 
 /**

@@ -1,6 +1,7 @@
 import {
   type Action,
   bindBaseUrl,
+  fieldsText,
   hostArguments,
   type RenderedRequest,
   RequestValueError,
@@ -8,7 +9,7 @@ import {
   type Toolkit,
 } from "@svc/catalog";
 import type { AppRequest, CallableAccount } from "@svc/connections";
-import { formatValue, formFieldsOf, isObject } from "@svc/core";
+import { formatValue } from "@svc/core";
 import type { CallOutcome } from "../../outcome.ts";
 
 /** Reason why the request of a tool call cannot be built. `outcome`: the outcome with which the tool call ends. */
@@ -65,10 +66,10 @@ function baseUrlOf(
 }
 
 function complete(base: string, rendered: RenderedRequest, action: Action): AppRequest | RequestFault {
-  const { method, path, query, headers, body, isForm } = rendered;
+  const { method, path, query, headers, body, form } = rendered;
   const search = formText(query, "query parameter");
   if (typeof search !== "string") return search;
-  const content = isForm ? formText(fieldsOfForm(body), "form field") : JSON.stringify(body);
+  const content = form === undefined ? JSON.stringify(body) : formText(form, "form field");
   if (typeof content === "object") return content;
   const declared = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
   return {
@@ -76,7 +77,7 @@ function complete(base: string, rendered: RenderedRequest, action: Action): AppR
     url: `${base}${path}${search === "" ? "" : `?${search}`}`,
     headers: {
       accept: action.response.as === "text" ? "*/*" : "application/json",
-      ...(body !== undefined && { "content-type": isForm ? formType : "application/json" }),
+      ...(body !== undefined && { "content-type": form === undefined ? "application/json" : formType }),
       ...declared,
       "user-agent": userAgent,
     },
@@ -86,17 +87,13 @@ function complete(base: string, rendered: RenderedRequest, action: Action): AppR
 
 const formType = "application/x-www-form-urlencoded";
 
-function fieldsOfForm(body: unknown): (readonly [name: string, value: string])[] {
-  return Object.entries(isObject(body) ? body : {}).flatMap(([name, value]) => [...formFieldsOf(name, value)]);
-}
-
 /**
  * Returns names and values as the text of a query or of an HTML form. If one of them cannot be sent, returns the fault. `what`: word for
  * such a pair of name and value, with which the message of the fault begins.
  */
-function formText(fields: readonly (readonly [name: string, value: string])[], what: string): string | RequestFault {
-  const broken = fields.find((field) => !field.every((text) => text.isWellFormed()));
-  if (broken === undefined) return fields.map((field) => field.map(encodeURIComponent).join("=")).join("&");
+function formText(fields: RenderedRequest["query"], what: string): string | RequestFault {
+  const broken = fields.find(([name, value]) => !(name.isWellFormed() && value.isWellFormed()));
+  if (broken === undefined) return fieldsText(fields);
   const message = `${what} ${broken[0].toWellFormed()} is ${formatValue(broken[1])}, which is not well-formed Unicode`;
   return { outcome: "invalid_arguments", message };
 }

@@ -1324,10 +1324,11 @@ export type LeftOutOperation = Message<"svc.v1.LeftOutOperation"> & {
 
   /**
    * Reason that the operation did not become a tool: `deprecated`, `upload`, `download`, `stream`, `body_type`,
-   * `parameter_encoding`, `too_large`, `external_ref`, `other_server` or `method`. Four reasons are less clear by name:
+   * `parameter_encoding`, `too_large`, `external_ref`, `other_server`, `other_auth` or `method`. Five reasons are less clear by name:
    * - `flagged`: its description gives orders to the reader.
    * - `invalid_headers`: the MCP server's tool wants arguments in headers that MCP does not allow.
    * - `needs_tasks`: the MCP server's tool only runs in the background.
+   * - `other_auth`: it accepts only schemes of authentication that the toolkit does not use.
    * - `refused`: the tool breaks a rule of definitions.
    *
    * @generated from field: string reason = 2;
@@ -1374,11 +1375,12 @@ export type ImportNote = Message<"svc.v1.ImportNote"> & {
    * Kind of the remark:
    * - `paging`: how the pages of the tool's list are requested, guessed from names.
    * - `idempotency`: the header for an idempotency key.
-   * - `cut`: parts that svc left out of the schemas and the arguments, with their number.
+   * - `cut`: parts that svc left out of the schemas and the arguments, with their number. Parameters are named.
    * - `auth`: a scheme of authentication that svc does not use, or which of two keys is an account's user name.
    * - `refused`: the rule that a tool breaks.
    * - `flagged`: texts that svc left out, because they give orders to an AI model that reads them.
    * - `says`: what an MCP server says about the effect of its tool.
+   * - `override`: a choice of a person that does not apply, or that contradicts the text of the tool.
    *
    * @generated from field: string kind = 2;
    */
@@ -1400,7 +1402,7 @@ export const ImportNoteSchema: GenMessage<ImportNote> = /*@__PURE__*/
   messageDesc(file_svc_v1_catalog, 29);
 
 /**
- * A tool of an import that may deserve a milder access class.
+ * A tool of an import that may deserve another access class.
  *
  * @generated from message svc.v1.ImportSuggestion
  */
@@ -1413,7 +1415,8 @@ export type ImportSuggestion = Message<"svc.v1.ImportSuggestion"> & {
   tool: string;
 
   /**
-   * Suggested access class, such as `read`. It is milder than the class that the import gave to the tool.
+   * Suggested access class. `read` and `write` are milder than the class that the import gave to the tool. `destructive`
+   * means that the text of the tool contains a verb such as `cancel`.
    *
    * @generated from field: string class = 2;
    */

@@ -98,7 +98,12 @@ test("a comma in an item of a joined list is escaped, and the commas between the
 });
 
 test("a form repeats a list with repeat, joins one with csv, and nests any other value in brackets", () => {
-  const body = { bins: "{{params.bins | repeat}}", tags: "{{params.bins | csv}}", lines: "{{params.lines}}", kind: "x" };
+  const body = {
+    bins: "{{params.bins | repeat}}",
+    tags: "{{params.bins | csv}}",
+    lines: "{{params.lines}}",
+    kind: "x",
+  };
   const sent = renderForm(body, { bins: ["A1", "B,2"], lines: [{ sku: "s" }] });
   expect(sent).toBe("bins=A1&bins=B%2C2&tags=A1,B%2C2&lines%5B0%5D%5Bsku%5D=s&kind=x");
 });

@@ -19,15 +19,16 @@ import { useSubscriptions } from "../deliveries/endpoints.ts";
 import styles from "./activity.module.css";
 import { Backlog } from "./backlog.tsx";
 import { chartsOf, listOf } from "./charts.ts";
-import { type HomeSearch, shownRange, zoomed } from "./filters.ts";
+import { type HomeSearch, rangeSince, shownRange, zoomed } from "./filters.ts";
 import { ListLink } from "./list-link.tsx";
 import { Needs, useQuarantined } from "./needs-section.tsx";
+import { Tiles, useTiles } from "./tiles-section.tsx";
 
 const zoomedOut = { since: undefined, until: undefined };
 
 /** Draws the filters of Home: the charts' range, the zoom, and the switch to tables. */
 function ActivityFilters({
-  search: { range = "24h", since, until, table },
+  search: { range, since, until, table },
   onChange,
 }: {
   search: HomeSearch;
@@ -63,14 +64,16 @@ const route = getRouteApi("/p/$projectId/home");
 const lookMs = 4_000;
 const minuteMs = 60_000;
 
-/** Draws the state of the project: first the actions that wait for a person, then the charts and the backlog. `notes`: drawn above them. */
-export function Activity({ notes }: { notes: ReactNode }) {
+/** Draws the state of the project: first the actions that wait for a person, then the charts and the backlog. `notes`: drawn above them. `firstEventMs`: time of the first event. */
+export function Activity({ notes, firstEventMs }: { notes: ReactNode; firstEventMs: number | undefined }) {
   const { projectId } = route.useParams();
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const now = useNow(minuteMs);
   const backlog = useQuery(StatsService.method.getBacklog, {}, { refetchInterval: lookMs });
-  const series = useQuery(StatsService.method.querySeries, seriesRequest(search, now), {
+  const range = search.range ?? rangeSince(firstEventMs, now);
+  const tiles = useTiles();
+  const series = useQuery(StatsService.method.querySeries, seriesRequest({ ...search, range }, now), {
     refetchInterval: lookMs,
     placeholderData: keepPreviousData,
   });
@@ -80,7 +83,7 @@ export function Activity({ notes }: { notes: ReactNode }) {
   // push the other parts down.
   const isLoading =
     areNeedsLoading ||
-    [backlog, series].some((query) => query.isLoading) ||
+    [backlog, series, tiles].some((query) => query.isLoading) ||
     (subscriptions === undefined && noSubscriptions === null);
   const change = (to: HomeSearch) => void navigate({ search: (old) => ({ ...old, ...to }), replace: true });
   return (
@@ -94,10 +97,11 @@ export function Activity({ notes }: { notes: ReactNode }) {
       {!isLoading && backlog.data !== undefined && (
         <Needs projectId={projectId} backlog={backlog.data} quarantined={quarantined} />
       )}
+      {!isLoading && tiles.data !== undefined && <Tiles tiles={tiles.data} projectId={projectId} />}
       {!isLoading && (
         <search aria-label="Chart range">
           <Line>
-            <ActivityFilters search={search} onChange={change} />
+            <ActivityFilters search={{ ...search, range }} onChange={change} />
           </Line>
         </search>
       )}

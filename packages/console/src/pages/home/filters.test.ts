@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readHomeSearch, shownRange, zoomed } from "./filters.ts";
+import { rangeSince, readHomeSearch, shownRange, zoomed } from "./filters.ts";
 
 const now = Date.UTC(2026, 2, 4, 15, 6, 7);
 
@@ -24,4 +24,18 @@ test("what was zoomed to comes before the range, unless it is none", () => {
     shownRange(readHomeSearch({}), now),
   );
   expect(zoomed(now, now + 1, now)).toEqual({ since: "2026-03-04T15:02:00.000Z", until: "2026-03-04T15:07:00.000Z" });
+});
+
+test("charts begin with the shortest range that contains the first event", () => {
+  const minuteMs = 60_000;
+  const agesMs = [
+    5 * minuteMs,
+    60 * minuteMs,
+    61 * minuteMs,
+    24 * 60 * minuteMs,
+    24 * 60 * minuteMs + 1,
+    400 * 86_400_000,
+  ];
+  expect(agesMs.map((ageMs) => rangeSince(now - ageMs, now))).toEqual(["1h", "1h", "24h", "24h", "7d", "7d"]);
+  expect(rangeSince(undefined, now)).toBe("24h");
 });

@@ -3,7 +3,7 @@ import { oneOfParam, type SearchOf, searchReader, timeParam } from "../../shell/
 import { rangeNames, ranges } from "../../words/spans.ts";
 
 const params = {
-  /** Time range of the charts; 24 hours by default. */
+  /** Time range of the charts. If unset, `rangeSince` decides. */
   range: oneOfParam(rangeNames),
   /** Start of the part of the charts' time range to which the user zoomed. `until` is its end. Either both are set, or neither is. */
   since: timeParam,
@@ -35,6 +35,13 @@ export function shownRange(
   if (sinceMs !== undefined && untilMs !== undefined && sinceMs < untilMs) return { sinceMs, untilMs };
   const end = (Math.floor(now / minuteMs) + 1) * minuteMs;
   return { sinceMs: end - ranges[range], untilMs: end };
+}
+
+/** Returns the default range of the charts: the shortest of an hour, a day and a week that contains the project's first event. */
+export function rangeSince(firstEventMs: number | undefined, now: number): "1h" | "24h" | "7d" {
+  const ageMs = firstEventMs === undefined ? ranges["24h"] : now - firstEventMs;
+  if (ageMs <= ranges["1h"]) return "1h";
+  return ageMs <= ranges["24h"] ? "24h" : "7d";
 }
 
 /**

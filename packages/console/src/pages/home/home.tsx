@@ -1,3 +1,4 @@
+import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { useQuery } from "@connectrpc/connect-query";
 import { type GetStartResponse, StatsService } from "@svc/gen/stats";
 import { getRouteApi, Link } from "@tanstack/react-router";
@@ -28,7 +29,13 @@ export default function HomePage() {
     );
   const shown = view ?? (stepsDone(start.data) === 0 && !hidesStart ? "start" : "activity");
   if (shown === "start") return <Start projectId={projectId} start={start.data} />;
-  return <Activity notes={!hidesStart && <Progress projectId={projectId} start={start.data} />} />;
+  const { firstEventAt } = start.data;
+  return (
+    <Activity
+      notes={!hidesStart && <Progress projectId={projectId} start={start.data} />}
+      firstEventMs={firstEventAt && timestampMs(firstEventAt)}
+    />
+  );
 }
 
 /** Draws a line that says how many of the first steps are done, with a link to them. Draws nothing if all are done. */

@@ -60,7 +60,13 @@ export function Needs({
   );
 }
 
-function NeedLink({ need: { tone, icon, title, says, to, search }, projectId }: { need: Need; projectId: string }) {
+function NeedLink({
+  need: { tone, icon, title, says, age, action, to, search },
+  projectId,
+}: {
+  need: Need;
+  projectId: string;
+}) {
   return (
     <ListLink
       list={{ to, search }}
@@ -72,7 +78,8 @@ function NeedLink({ need: { tone, icon, title, says, to, search }, projectId }: 
         <b>{title}</b>
         <span className={styles["says"]}>{says}</span>
       </span>
-      <Icon name="chevronRight" />
+      {age !== "" && <span className={styles["age"]}>oldest {age}</span>}
+      <span className={styles["action"]}>{action}</span>
     </ListLink>
   );
 }

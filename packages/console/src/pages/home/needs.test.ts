@@ -13,10 +13,10 @@ test("what needs a person is counted, the most urgent first, and nothing else is
     failingSubscriptions: 1,
     deadLetters: 10_000,
   });
-  expect(needsOf(backlog, undefined, now).map(({ title }) => title)).toEqual([
-    "2 questions waiting, the oldest for 3 h",
-    "1 endpoint failing",
-    "10,000 and more deliveries failed for good in the last 24 hours",
+  expect(needsOf(backlog, undefined, now).map(({ title, age, action }) => [title, age, action])).toEqual([
+    ["2 questions waiting", "3 h", "Answer"],
+    ["1 endpoint failing", "", "See why"],
+    ["10,000 and more deliveries failed for good in the last 24 hours", "", "Resend"],
   ]);
   expect(needsOf(create(GetBacklogResponseSchema), undefined, now)).toEqual([]);
 });

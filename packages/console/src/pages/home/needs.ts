@@ -12,6 +12,10 @@ export type Need = {
   title: string;
   /** The action that the person must take, in words. */
   says: string;
+  /** Time for which the oldest of this work has waited, in words. Empty if it is not known. */
+  age: string;
+  /** Verb and object of the page that the entry leads to, such as `Answer`. */
+  action: string;
   to: string;
   search: Record<string, string>;
 };
@@ -40,14 +44,16 @@ export function needsOf(
   const { pendingAsks, oldestAskAt, failingSubscriptions, givenUpSubscriptions, deadLetters, expiredAccounts } =
     backlog;
   const oldestMs = oldestAskAt === undefined ? 0 : now - timestampMs(oldestAskAt);
-  const waited = oldestMs < minuteMs ? "" : `, the oldest for ${durationWords(oldestMs)}`;
-  const all: (Need & { count: number })[] = [
+  const age = oldestMs < minuteMs ? "" : durationWords(oldestMs);
+  const all: (Omit<Need, "age"> & { age?: string; count: number })[] = [
     {
       id: "asks",
       count: pendingAsks,
       tone: "warn",
       icon: "ask",
-      title: `${some(pendingAsks, "question waiting", "questions waiting")}${waited}`,
+      age,
+      action: "Answer",
+      title: some(pendingAsks, "question waiting", "questions waiting"),
       says: pendingAsks === 1 ? "Its job is paused until you answer." : "Their jobs are paused until you answer.",
       to: "/p/$projectId/asks",
       search: {},
@@ -57,6 +63,7 @@ export function needsOf(
       count: givenUpSubscriptions,
       tone: "bad",
       icon: "subscription",
+      action: "Turn on",
       title: some(givenUpSubscriptions, "endpoint was turned off", "endpoints were turned off"),
       says: "Nothing is delivered to them. Fix the endpoint, turn it on, then resend.",
       to: "/p/$projectId/subscriptions",
@@ -67,6 +74,7 @@ export function needsOf(
       count: failingSubscriptions,
       tone: "warn",
       icon: "subscription",
+      action: "See why",
       title: some(failingSubscriptions, "endpoint failing", "endpoints failing"),
       says: "Still retrying.",
       to: "/p/$projectId/subscriptions",
@@ -77,6 +85,7 @@ export function needsOf(
       count: deadLetters,
       tone: "bad",
       icon: "delivery",
+      action: "Resend",
       title: `${some(deadLetters, "delivery failed for good", "deliveries failed for good")} in the last 24 hours`,
       says: deadLetters === 1 ? "Open it to see why, then resend it." : "Open them to see why, then resend them.",
       to: "/p/$projectId/deliveries",
@@ -87,6 +96,7 @@ export function needsOf(
       count: expiredAccounts,
       tone: "warn",
       icon: "plug",
+      action: "Reconnect",
       title: some(expiredAccounts, "account expired", "accounts expired"),
       says: "Calls with them fail. Reconnect them.",
       to: "/p/$projectId/accounts",
@@ -97,13 +107,14 @@ export function needsOf(
       count: quarantined?.count ?? 0,
       tone: "warn",
       icon: "lock",
+      action: "Release",
       title: `${some(quarantined?.count ?? 0, "post is", quarantined?.more ? "and more posts are" : "posts are")} in quarantine`,
       says: "Verified posts that svc could not turn into events. Fix the app's definition, then release them.",
       to: "/admin/quarantine",
       search: {},
     },
   ];
-  return all.filter(({ count }) => count > 0);
+  return all.filter(({ count }) => count > 0).map(({ count: _count, ...need }) => ({ age: "", ...need }));
 }
 
 /** Returns the label of a backlog's age group, such as `under 1 min`. The label of the last group is `1 h and more`. */

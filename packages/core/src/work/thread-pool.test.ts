@@ -21,6 +21,10 @@ test("a task that exceeds its time is stopped, and another thread does the waiti
   expect(await next).toBe(7);
 });
 
+test("a task whose thread gets no processor is not stopped for the time that it waits", async () => {
+  expect(await run({ answer: 9, restMs: 6_500 }, "a", 500)).toBe(9);
+});
+
 test("a task that takes more memory than a thread has is stopped", async () => {
   await expect(run({ fill: true })).rejects.toMatchObject({ reason: "memory" });
   expect(await run({ answer: 8 })).toBe(8);

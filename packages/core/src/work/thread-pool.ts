@@ -41,7 +41,7 @@ type QueuedTask = { readonly task: ThreadTask; resolve(answer: unknown): void; r
  * svc regularly checks how much CPU time a task has used. After this number of checks, svc stops the task, even if the task is still below
  * its CPU limit.
  */
-const timeChecksMax = 8;
+const timeChecksMax = 40;
 
 /** Creates a thread pool. The first thread starts with the first task. */
 export function createThreadPool(options: ThreadPoolOptions): ThreadPool {
@@ -143,9 +143,9 @@ function createThread({ entry, memoryMaxMib = 128 }: ThreadPoolOptions, onGone: 
   });
   /**
    * Ends the task if it has used its CPU time. The elapsed time alone is not enough, because on a busy machine the thread may have had to
-   * wait. If the thread does not report its CPU time, the elapsed time decides.
+   * wait. A thread that waits may not report its CPU time in time either. Then the CPU time of all threads decides, without the main thread.
    */
-  const watch = async (waiting: QueuedTask, usedBeforeMs: number | undefined) => {
+  const watch = async (waiting: QueuedTask, usedBeforeMs: number | undefined, othersBeforeMs: number) => {
     const { cpuMsMax } = waiting.task;
     for (let looks = 1; looks <= timeChecksMax && current === waiting; looks++) {
       await new Promise<void>((resolve) => {
@@ -154,7 +154,8 @@ function createThread({ entry, memoryMaxMib = 128 }: ThreadPoolOptions, onGone: 
       if (current !== waiting) return;
       const usedMs = await cpuMsOf(worker);
       // A thread that was just started does not say what it used before, which is nothing.
-      if (usedMs === undefined || usedMs - (usedBeforeMs ?? 0) >= cpuMsMax) break;
+      const sinceMs = usedMs === undefined ? cpuMsOfThreads() - othersBeforeMs : usedMs - (usedBeforeMs ?? 0);
+      if (sinceMs >= cpuMsMax) break;
     }
     if (current === waiting) await end("cpu");
   };
@@ -171,10 +172,17 @@ function createThread({ entry, memoryMaxMib = 128 }: ThreadPoolOptions, onGone: 
         } catch (error) {
           return settle(({ reject }) => reject(error));
         }
-        void cpuMsOf(worker).then((usedMs) => watch(waiting, usedMs));
+        const othersMs = cpuMsOfThreads();
+        void cpuMsOf(worker).then((usedMs) => watch(waiting, usedMs, othersMs));
       }),
     end,
   };
+}
+
+/** Returns the CPU milliseconds that all threads of this process except the main thread have used. */
+function cpuMsOfThreads(): number {
+  const [all, main] = [process.cpuUsage(), process.threadCpuUsage()];
+  return (all.user + all.system - main.user - main.system) / 1_000;
 }
 
 const usageTimeoutMs = 5_000;

@@ -158,6 +158,7 @@ const table: Readonly<Record<string, readonly Row[]>> = {
   "CatalogService/GetToolkitSource": refused,
   "CatalogService/RefreshToolkit": refused,
   "CatalogService/AcceptToolkitChanges": refused,
+  "CatalogService/PutToolkitPhrases": refused,
   "CatalogService/DeleteToolkit": refused,
   "ConnectionsService/InitiateConnection": [[{ toolkitSlug: "sales_crm", entityId: "bob" }, bound]],
   "ConnectionsService/CreateConnectLink": [[{ toolkitSlug: "sales_crm", entityId: "bob" }, bound]],

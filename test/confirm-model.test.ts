@@ -337,6 +337,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
   "the key of its link makes calls of the portal alone, and none of them calls a tool": [
     "TriggersService/CreatePortalLink",
   ],
+  "it changes only which tools a search finds": ["CatalogService/PutToolkitPhrases"],
   "it publishes a toolkit as PublishToolkit does, with the classes that this one checks": [
     ...["CatalogService/ImportToolkit", "CatalogService/RefreshToolkit", "CatalogService/AcceptToolkitChanges"],
   ],

@@ -673,6 +673,7 @@ create table private_toolkits (
   tool_count integer not null,
   origin_digest bytea not null,
   updated_at timestamp(3) with time zone not null,
+  phrases text default ''::text not null,
   constraint private_toolkits_key PRIMARY KEY (project_id, slug),
   constraint private_toolkits_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
 );

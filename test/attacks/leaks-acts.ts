@@ -56,6 +56,8 @@ export async function useKeys({ call, server, secrets }: Playing): Promise<void>
   const newer = document.replace("Own import", "Own newer import");
   const { changes } = await call("CatalogService/RefreshToolkit", { slug: "own_import", document: newer });
   await call("CatalogService/AcceptToolkitChanges", { slug: "own_import", digest: changes.digest });
+  const tools = [{ tool: "get_order", phrases: ["where is my parcel"] }];
+  await call("CatalogService/PutToolkitPhrases", { slug: "own_import", tools });
   const basic = { username: secrets["username"], password: secrets["password"] };
   await call("ConnectionsService/InitiateConnection", {
     toolkitSlug: "own_basic",

@@ -164,7 +164,7 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
     name: "key_id purpose",
   },
   private_toolkits: {
-    definition: "definition",
+    definition: "definition phrases",
     digest: "origin_digest",
     name: "slug",
   },

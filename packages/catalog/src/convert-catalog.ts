@@ -39,6 +39,7 @@ export function toToolMessage(tool: Tool): ToolMessage {
     ownerProjectId: tool.ownerProjectId,
     pagingJson: tool.kind === "action" && tool.paging !== undefined ? JSON.stringify(tool.paging) : "",
     replacedBy: tool.kind === "action" ? (tool.replacedBy ?? "") : "",
+    phrases: tool.kind === "action" ? [...(tool.phrases ?? [])] : [],
     pollJson: tool.kind === "action" && tool.poll !== undefined ? JSON.stringify(tool.poll) : "",
   });
 }

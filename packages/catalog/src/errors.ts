@@ -30,6 +30,9 @@ const importFaults = {
 /** Reason why an OpenAPI document cannot become a toolkit (the tools of one app). */
 export type ImportFaultReason = keyof typeof importFaults;
 
+/** A problem of search phrases. `field`: its place in the request. `says`: what is wrong, with the tool and the phrase. `help`: the cure. */
+export type PhraseProblem = { readonly field: string; readonly says: string; readonly help: string };
+
 /** Errors with which svc refuses API calls about the catalog. */
 export const catalogFaults = defineFaults({
   PROJECT_NOT_FOUND: {
@@ -157,6 +160,16 @@ export const catalogFaults = defineFaults({
         ? `no changes of tools of ${formatValue(slug)} wait`
         : `no change of the tool ${formatValue(name)} waits`,
     help: text`${call("RefreshToolkit")} reads the source again. Set ${field("origin")} to accept a new address or authentication.`,
+  },
+  /** Search phrases that a project adds to its toolkit (the tools of one app) are wrong. */
+  PHRASES_INVALID: {
+    code: "invalid_argument",
+    says: ([first, ...others]: readonly PhraseProblem[]) =>
+      `${first?.says ?? ""}${others.length === 0 ? "" : ` (and ${others.length} more)`}`,
+    each: (problems: readonly PhraseProblem[]) =>
+      problems.map(({ field: path, says, help }) => {
+        return { field: path, help: problems.length === 1 ? help : `${says}. ${help}` };
+      }),
   },
   PRIVATE_TOOLKIT_NOT_FOUND: {
     code: "not_found",

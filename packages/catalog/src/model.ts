@@ -295,6 +295,11 @@ export type Action = ToolDefinition & {
    * the server, which a person accepted. Undefined if the action sends an HTTP request of its own.
    */
   readonly mcp?: { readonly tool: string; readonly digest: string } | undefined;
+  /**
+   * Search phrases that the project of a private toolkit added to the tool, such as `where is my parcel`. Only the search uses them. Absent
+   * if there are none, and in definitions stored with a program.
+   */
+  readonly phrases?: readonly string[] | undefined;
   readonly request: {
     readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
     readonly path: TemplateTree;

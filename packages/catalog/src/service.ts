@@ -29,6 +29,7 @@ import { importSource, reportMessage } from "./import/convert-import.ts";
 import type { ToolkitImporter } from "./import/import-toolkit.ts";
 import type { AuthScheme, Tool, Toolkit } from "./model.ts";
 import { parsePrivateToolkit } from "./private/parse-definition.ts";
+import { createPhraseCalls } from "./private/phrases.ts";
 import type { CatalogViews } from "./private/private-toolkits.ts";
 import { createPublisher } from "./private/publish.ts";
 import { DefinitionError } from "./read/definition-file.ts";
@@ -160,6 +161,7 @@ export function createCatalogService(options: CatalogServiceOptions): ServiceImp
         digest: made.digest,
       };
     },
+    ...createPhraseCalls({ db, views }),
     ...createSourceCalls({ db, clock, views, importer, toolkitMessage }),
     async deleteToolkit({ slug }, ctx) {
       const { projectId } = requireProject(ctx);

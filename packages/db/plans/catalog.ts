@@ -33,6 +33,9 @@ const limit = {
 };
 const putLimit = (db: Executor) => callLimitsForProject(db, projectId).put(limit, 100_000);
 
+plan("replace the search phrases of a toolkit", (db) =>
+  privateToolkitsForProject(db, projectId).putPhrases("desk_5", "{}"),
+);
 plan("the private toolkits of a project", (db) => privateToolkitsForProject(db, projectId).list());
 plan("keep a private toolkit", put);
 plan("delete a private toolkit", remove);

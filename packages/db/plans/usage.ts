@@ -12,7 +12,7 @@ plan("count_project_deliveries", (db) => usageOfProject(db, projectId).countDeli
 plan("count_project_jobs", (db) => usageOfProject(db, projectId).countJobs(1_000));
 plan("count_project_subscriptions", (db) => usageOfProject(db, projectId).countSubscriptions());
 plan("count_project_entity_subscriptions", (db) => usageOfProject(db, projectId).countEntitySubscriptions());
-plan("measure_project_toolkits", (db) => usageOfProject(db, projectId).measureToolkits("desk_5"));
+plan("measure_project_toolkits", (db) => usageOfProject(db, projectId).measureToolkits({ definition: "desk_5" }));
 plan("count_project_toolkits", (db) => usageOfProject(db, projectId).countToolkits());
 // Measures the storage of a project, on request, and every ten minutes if the project has a quota. If a project owns most of a table, the
 // query reads the whole table.

@@ -17,7 +17,7 @@ export type ToolkitPin = Omit<
 
 type ActionPin = Omit<
   Action,
-  "validateInput" | "validateOutput" | "poll" | "class" | "inputSchema" | "outputSchema"
+  "validateInput" | "validateOutput" | "poll" | "phrases" | "class" | "inputSchema" | "outputSchema"
 > & {
   readonly class: AccessClass;
   readonly inputSchema: JsonSchema;
@@ -42,7 +42,7 @@ export function pinToolkit(toolkit: Toolkit, names: ReadonlySet<string>): Toolki
     account: account.map(({ accepts: _accepts, ...variable }) => variable),
     actions: actions
       .filter(({ name }) => names.has(name))
-      .map(({ validateInput: _in, validateOutput: _out, poll: _poll, ...action }) => action),
+      .map(({ validateInput: _in, validateOutput: _out, poll: _poll, phrases: _phrases, ...action }) => action),
   };
   // JSON omits undefined fields, and a new snapshot must be equal to a stored one.
   return JSON.parse(JSON.stringify(pinned)) as ToolkitPin;

@@ -128,8 +128,13 @@ function comparePayload(file: DefinitionFile, path: FaultPath, payload: object, 
  */
 const sayingsMax = 60;
 const lengthMax = 400;
-/** Matches an example phrase without alternatives, or with alternatives such as `(call|ring)` that contain no other alternatives. */
-const form = /^(?:[^()|]|\([^()]*\))*$/;
+/**
+ * True if an example phrase has no choices, or only choices such as `(call|ring)` that contain no other choices. False if a choice is not
+ * complete.
+ */
+export function isPhraseForm(phrase: string): boolean {
+  return /^(?:[^()|]|\([^()]*\))*$/.test(phrase);
+}
 
 /** Checks that sayings.yaml names tools of the toolkit (one app's tools), and that every example phrase is well formed. */
 export function checkExamplePhrases({ sayings: file, tools }: ToolkitFiles): void {
@@ -146,7 +151,7 @@ export function checkExamplePhrases({ sayings: file, tools }: ToolkitFiles): voi
       continue;
     }
     for (const [index, saying] of sayings.entries()) {
-      if (typeof saying === "string" && saying.length <= lengthMax && form.test(saying)) continue;
+      if (typeof saying === "string" && saying.length <= lengthMax && isPhraseForm(saying)) continue;
       const cure = `write up to ${lengthMax} characters, with choices such as (call|ring|) that hold no others`;
       file.fault([name, index], "is not an example phrase", cure);
     }

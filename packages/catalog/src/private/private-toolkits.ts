@@ -11,6 +11,7 @@ import type { Catalog, Tool, Toolkit } from "../model.ts";
 import { DefinitionError } from "../read/definition-file.ts";
 import type { CatalogView } from "../view/view.ts";
 import { parseKeptToolkit } from "./parse-definition.ts";
+import { withPhrases } from "./phrases.ts";
 
 /**
  * Maximum age of a project's cached view, in milliseconds, before the node reads the database again. This is half of the second within
@@ -71,12 +72,23 @@ type KnownView = { readonly version: number; readonly view: CatalogView; checked
  */
 type CompiledToolkits = ReadonlyMap<string, CompiledToolkit>;
 
-type CompiledToolkit = { readonly definition: string; readonly isImported: boolean; readonly toolkit: Toolkit };
+/** `plain`: the toolkit without the search phrases that the project added. `toolkit`: the toolkit with them. */
+type CompiledToolkit = {
+  readonly definition: string;
+  readonly isImported: boolean;
+  readonly plain: Toolkit;
+  readonly phrases: string;
+  readonly toolkit: Toolkit;
+};
 
-/** A stored private toolkit. `source`: where it was imported from; null if it was published from files. */
+/**
+ * A stored private toolkit. `phrases`: the search phrases that the project added, as JSON text. `source`: where it was imported from; null
+ * if it was published from files.
+ */
 type KeptToolkit = {
   readonly slug: string;
   readonly definition: string;
+  readonly phrases: string;
   readonly source: { readonly kind: string } | null;
 };
 
@@ -145,19 +157,20 @@ export function createCatalogViews(options: {
   const compile = async (projectId: ProjectId, kept: readonly KeptToolkit[]) => {
     const before = compiled.get(projectId);
     const current: [string, CompiledToolkit][] = [];
-    for (const { slug, definition, source } of kept) {
+    for (const { slug, definition, phrases, source } of kept) {
       const same = before?.get(slug);
       const isImported = source !== null;
       try {
-        if (same?.definition === definition && same.isImported === isImported) current.push([slug, same]);
-        else {
-          const toolkit = await compileOne(() =>
-            source?.kind === "shared"
-              ? bindToolkit(definition, projectId, (name) => catalog.definitions?.get(name))
-              : parseKeptToolkit(definition, { ownerProjectId: projectId, isImported }, createSlices(setImmediate)),
-          );
-          current.push([slug, { definition, isImported, toolkit }]);
-        }
+        const plain = () =>
+          source?.kind === "shared"
+            ? bindToolkit(definition, projectId, (name) => catalog.definitions?.get(name))
+            : parseKeptToolkit(definition, { ownerProjectId: projectId, isImported }, createSlices(setImmediate));
+        const isSame = same?.definition === definition && same.isImported === isImported;
+        const compiledOne =
+          isSame && same.phrases === phrases
+            ? same
+            : await compileOne(isSame ? async () => same.plain : plain, { definition, isImported, phrases });
+        current.push([slug, compiledOne]);
       } catch (error) {
         if (!(error instanceof DefinitionError)) throw error;
         options.onBroken(projectId, slug, error);
@@ -213,17 +226,21 @@ export function createCatalogViews(options: {
 }
 
 /**
- * Compiles a stored definition and creates the API messages of its tools, in slices. A toolkit with 1,500 tools would otherwise hold the
+ * Compiles a stored definition, adds its search phrases and creates the API messages of its tools, in slices. A toolkit with 1,500 tools would otherwise hold the
  * event loop for a tenth of a second.
  */
-async function compileOne(compile: () => Promise<Toolkit>): Promise<Toolkit> {
+async function compileOne(
+  compile: () => Promise<Toolkit>,
+  stored: Pick<CompiledToolkit, "definition" | "isImported" | "phrases">,
+): Promise<CompiledToolkit> {
   const slices = createSlices(setImmediate);
-  const toolkit = await compile();
+  const plain = await compile();
+  const toolkit = withPhrases(plain, stored.phrases);
   for (const tool of [...toolkit.actions, ...toolkit.triggers]) {
     toolMessage(tool);
     await slices.rest();
   }
-  return toolkit;
+  return { ...stored, plain, toolkit };
 }
 
 function catalogOf(toolkits: readonly Toolkit[]): Catalog {

@@ -15,6 +15,7 @@ import { addCatalogCheck } from "../custom/toolkits/check.ts";
 import { addToolkitClient } from "../custom/toolkits/client.ts";
 import { addConnectMcp } from "../custom/toolkits/connect-mcp.ts";
 import { addToolkitImport } from "../custom/toolkits/import.ts";
+import { addToolkitPhrases } from "../custom/toolkits/phrases.ts";
 import { addCatalogPublish } from "../custom/toolkits/publish.ts";
 import { addCatalogShow, connectabilityText, listTools, ownerText } from "../custom/toolkits/show.ts";
 import { tableLines } from "../text/table.ts";
@@ -51,6 +52,7 @@ export const addToolkitsCommand = topic({
     changes: addToolkitChanges,
     accept: addToolkitAccept,
     source: addToolkitSource,
+    phrases: addToolkitPhrases,
     client: addToolkitClient,
     delete: call(CatalogService.method.deleteToolkit, {
       says: "delete a toolkit that the project has published, and revoke the accounts connected to it",

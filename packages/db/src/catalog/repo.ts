@@ -24,6 +24,8 @@ export type PrivateToolkit = { slug: string; definition: string; originDigest: B
 
 /** A private toolkit in a list. `source`: the kind of its source and the number of waiting changes; null if it was published from files. */
 type ListedToolkit = PrivateToolkit & {
+  /** Search phrases that the project added to the toolkit's tools, as JSON text. */
+  readonly phrases: string;
   readonly source: { readonly kind: ToolkitSourceKind; readonly changesWaiting: number } | null;
 };
 
@@ -63,11 +65,18 @@ export type PrivateToolkitRepository = {
     },
   ): Promise<ToolkitQuotaReached | "taken" | "outdated" | undefined>;
   /**
+   * Replaces the search phrases of a toolkit's tools, and returns undefined. `phrases`: JSON text. Otherwise stores nothing and returns the
+   * reason: a reached quota, or `missing` if the project has no toolkit with this slug.
+   */
+  putPhrases(slug: string, phrases: string): Promise<ToolkitQuotaReached | "missing" | undefined>;
+  /**
    * Deletes a toolkit (the tools and webhooks of one app) with the secrets of its webhook and the project's OAuth client for it, and revokes
    * its accounts: clears their credentials and releases their references. Returns false if the project has no toolkit with this slug.
    */
   delete(slug: string, nowMs: number): Promise<boolean>;
 };
+
+const ownSlug = { slug: privateToolkits.slug };
 
 const selectVersion = statement<{ catalog_version: string }>(
   "read_catalog_version",
@@ -92,6 +101,7 @@ export function privateToolkitsForProject(db: Executor, projectId: ProjectId): P
           slug: privateToolkits.slug,
           definition: privateToolkits.definition,
           originDigest: privateToolkits.originDigest,
+          phrases: privateToolkits.phrases,
           source: { kind: toolkitSources.kind, changesWaiting: toolkitSources.changesCount },
         })
         .from(privateToolkits)
@@ -110,7 +120,7 @@ export function privateToolkitsForProject(db: Executor, projectId: ProjectId): P
         const reached = await findQuotaReached(tx, quota, () => tx.orm.$count(privateToolkits, others));
         if (reached !== undefined) return { ...reached, quota: "privateToolkits" };
         const texts = [toolkit.definition, ...textsOf(source)];
-        const large = await findBytesReached(tx, { projectId, slug: toolkit.slug, texts });
+        const large = await findBytesReached(tx, { projectId, slug: toolkit.slug, part: "definition", texts });
         if (large !== undefined) return large;
         // Comes after the checks that end the transaction without an error, because it must not be stored without the definition.
         const changed = { projectId, slug: toolkit.slug, version };
@@ -121,16 +131,23 @@ export function privateToolkitsForProject(db: Executor, projectId: ProjectId): P
         const insert = tx.orm.insert(privateToolkits).values({ projectId, ...toolkit });
         const target = [privateToolkits.projectId, privateToolkits.slug];
         if (!mustBeNew) await insert.onConflictDoUpdate({ target, set: toolkit });
-        else if ((await insert.onConflictDoNothing({ target }).returning({ slug: privateToolkits.slug })).length === 0)
-          return "taken";
+        else if ((await insert.onConflictDoNothing({ target }).returning(ownSlug)).length === 0) return "taken";
         if (source === undefined || source.kind === "put") await putSource(tx, changed, source);
         if (client !== undefined) await keepFoundClient(tx, { ...client, projectId, slug: toolkit.slug });
         return undefined;
       }),
+    putPhrases: (slug, phrases) =>
+      withTransaction(db, async (tx) => {
+        await touchCatalog(tx, projectId);
+        const large = await findBytesReached(tx, { projectId, slug, part: "phrases", texts: [phrases] });
+        if (large !== undefined) return large;
+        const rows = await tx.orm.update(privateToolkits).set({ phrases }).where(own(slug)).returning(ownSlug);
+        return rows.length > 0 ? undefined : "missing";
+      }),
     delete: (slug, nowMs) =>
       withTransaction(db, async (tx) => {
         await touchCatalog(tx, projectId);
-        const rows = await tx.orm.delete(privateToolkits).where(own(slug)).returning({ slug: privateToolkits.slug });
+        const rows = await tx.orm.delete(privateToolkits).where(own(slug)).returning(ownSlug);
         if (rows.length === 0) return false;
         // A toolkit that is published later under the same slug must not accept posts that are signed for this one.
         const ofToolkit = and(eq(webhookSecrets.projectId, projectId), eq(webhookSecrets.toolkitSlug, slug));

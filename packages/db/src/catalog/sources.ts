@@ -118,7 +118,7 @@ export function toolkitSourcesForProject(db: Executor, projectId: ProjectId): To
         // The project's row is locked first, as in every transaction that changes a toolkit. Nodes show the number of waiting changes.
         const version = isSame ? before.version : await touchCatalog(tx, projectId);
         const texts = [definition, read.options, ...waitingTexts(waiting)];
-        const large = isSame ? undefined : await findBytesReached(tx, { projectId, slug, texts });
+        const large = isSame ? undefined : await findBytesReached(tx, { projectId, slug, part: "definition", texts });
         if (large !== undefined) return large;
         const rows = await tx.orm
           .update(toolkitSources)

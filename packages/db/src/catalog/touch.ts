@@ -21,23 +21,29 @@ export async function touchCatalog(tx: Executor, projectId: ProjectId): Promise<
 /** A quota of private toolkits (app definitions that a project published) that a change would exceed. */
 export type ToolkitQuotaReached = QuotaReached & { readonly quota: "privateToolkits" | "privateToolkitBytes" };
 
-/** The texts that a toolkit (app definition) with its source would store: the definition, and the options and changes of the source. */
+/**
+ * Texts that a toolkit (app definition) would store in place of its present ones. `part`: `definition` if they are the definition with the
+ * options and changes of its source, and `phrases` if they are its search phrases.
+ */
 type ToolkitTexts = {
   readonly projectId: ProjectId;
   readonly slug: string;
+  readonly part: "definition" | "phrases";
   readonly texts: readonly string[];
 };
 
 /**
  * Returns the reached quota if a project's toolkits (app definitions) would have too many bytes together; undefined if they fit. The texts
- * replace those that the toolkit has now. Call it after `touchCatalog`.
+ * replace the same part of the toolkit. Call it after `touchCatalog`.
  */
 export async function findBytesReached(
   tx: Executor,
-  { projectId, slug, texts }: ToolkitTexts,
+  { projectId, slug, part, texts }: ToolkitTexts,
 ): Promise<ToolkitQuotaReached | undefined> {
   const more = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
   const bytes = { projectId, name: "privateToolkitBytes", more } as const;
-  const large = await findQuotaReached(tx, bytes, () => usageOfProject(tx, projectId).measureToolkits(slug));
+  const large = await findQuotaReached(tx, bytes, () =>
+    usageOfProject(tx, projectId).measureToolkits({ [part]: slug }),
+  );
   return large === undefined ? undefined : { ...large, quota: "privateToolkitBytes" };
 }

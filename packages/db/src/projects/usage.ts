@@ -89,7 +89,8 @@ const countEntitySubscriptions = statement<{ count: string }>(
  */
 const measureToolkits = statement<{ bytes: string }>(
   "measure_project_toolkits",
-  `select (select coalesce(sum(octet_length(definition)), 0) from private_toolkits where project_id = $1::uuid and slug <> $2::text)
+  `select (select coalesce(sum(octet_length(definition) * (slug <> $2::text)::int + octet_length(phrases) * (slug <> $3::text)::int), 0)
+        from private_toolkits where project_id = $1::uuid)
      + (select coalesce(sum(octet_length(options) + coalesce(octet_length(changes), 0) + coalesce(octet_length(next_definition), 0)), 0)
         from toolkit_sources where project_id = $1::uuid and slug <> $2::text) as bytes`,
 );
@@ -134,10 +135,11 @@ export type ProjectUsage = {
   countEntitySubscriptions(): Promise<number>;
   countToolkits(): Promise<number>;
   /**
-   * Returns the size in bytes of the private toolkits (apps that the project defined for itself), except the one with the slug `except`.
-   * Includes the options and the waiting changes of their sources.
+   * Returns the size in bytes of the private toolkits (apps that the project defined for itself) with their search phrases.
+   * Includes the options and the waiting changes of their sources. `without`: slug of a toolkit whose definition and source do not count,
+   * and slug of a toolkit whose phrases do not count.
    */
-  measureToolkits(except?: string): Promise<number>;
+  measureToolkits(without?: { readonly definition?: string; readonly phrases?: string }): Promise<number>;
   /**
    * Returns the total size in bytes of four kinds of data of the project: payloads of events, call data in the ledger (record of tool
    * calls), rows of jobs, and quarantined posts to private toolkits (apps that the project defined itself). Reads all of these rows.
@@ -155,7 +157,8 @@ export function usageOfProject(db: Executor, projectId: ProjectId): ProjectUsage
     countSubscriptions: async () => countOf(await countSubscriptions(db, [id])),
     countEntitySubscriptions: async () => countOf(await countEntitySubscriptions(db, [id])),
     countToolkits: async () => countOf(await countToolkits(db, [id])),
-    measureToolkits: async (except = "") => Number((await measureToolkits(db, [id, except]))[0]?.bytes ?? 0),
+    measureToolkits: async ({ definition = "", phrases = "" } = {}) =>
+      Number((await measureToolkits(db, [id, definition, phrases]))[0]?.bytes ?? 0),
     measureStorage: async () => Number((await measure(db, [id]))[0]?.bytes ?? 0),
   };
 }

@@ -98,6 +98,11 @@ export const privateToolkits = pgTable(
      */
     originDigest: bytes("origin_digest").notNull(),
     updatedAt: time("updated_at").notNull(),
+    /**
+     * Search phrases that an approver added to tools of this private toolkit, as JSON text: an object of lists, by the tool's name. Empty
+     * if there are none. They stay if the definition is replaced. A tool that the toolkit does not have is ignored.
+     */
+    phrases: text("phrases").notNull().default(""),
   },
   (table) => [primaryKey({ name: "private_toolkits_key", columns: [table.projectId, table.slug] })],
 );

@@ -22,7 +22,7 @@ import { readAuditRule } from "./rules.ts";
 const entered: Readonly<Record<string, string>> = {
   AdminService:
     "CreateApiKey CreateProject DeleteDeploymentSecret DeleteProject EraseEntity ExportEntity ParkJob PutDeploymentSecret ReleaseJob ReleaseQuarantinedPosts ResumeRestored RevokeApiKey RotateVault SetProjectPolicy",
-  CatalogService: "AcceptToolkitChanges DeleteToolkit ImportToolkit PublishToolkit RefreshToolkit",
+  CatalogService: "AcceptToolkitChanges DeleteToolkit ImportToolkit PublishToolkit PutToolkitPhrases RefreshToolkit",
   ConnectionsService:
     "CreateConnectLink DeleteConnection DeleteProjectCredential DeleteToolkitClient InitiateConnection PutToolkitClient SetAccountReferences SetProjectCredential",
   ConsoleService: "CreateSignInLink EndSession",

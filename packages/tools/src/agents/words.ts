@@ -56,6 +56,7 @@ const words: Readonly<Record<string, string>> = {
   RefreshToolkit: "the application",
   GetToolkitSource: "the application",
   AcceptToolkitChanges: "the application",
+  PutToolkitPhrases: "the application",
 };
 const pattern = new RegExp(`\\b(?:${Object.keys(words).join("|")})\\b`, "g");
 

@@ -40,12 +40,14 @@ export function phrasesOf(tool: Tool, toolkit: Toolkit): readonly Phrase[] {
 const summaryWordsMax = 12;
 
 /**
- * Returns the example phrases of a tool: those of its toolkit (app). A toolkit that was imported has neither phrases nor intents. Then the
+ * Returns the example phrases of a tool: those of its toolkit (app), and those that the project of a
+ * private toolkit added. A toolkit that was imported has neither phrases nor intents. Then the
  * tool's name and the first sentence of its description take their place, because people often ask with these words.
  */
 export function sayingsOf(tool: Tool, toolkit: Toolkit): readonly string[] {
-  if (toolkit.sayings !== undefined) return toolkit.sayings.get(tool.name) ?? [];
-  return toolkit.actions.some(({ intents }) => intents.length > 0) ? [] : ownPhrasesOf(tool);
+  const added = tool.kind === "action" ? (tool.phrases ?? []) : [];
+  if (toolkit.sayings !== undefined) return [...(toolkit.sayings.get(tool.name) ?? []), ...added];
+  return toolkit.actions.some(({ intents }) => intents.length > 0) ? added : [...ownPhrasesOf(tool), ...added];
 }
 
 function ownPhrasesOf({ name, description }: Tool): readonly string[] {

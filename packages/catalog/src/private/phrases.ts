@@ -1,0 +1,154 @@
+import { setImmediate } from "node:timers/promises";
+import type { ServiceImpl } from "@connectrpc/connect";
+import { createSlices, formatValue, isObject, type ProjectId, quotaFaults, requireProject } from "@svc/core";
+import { privateToolkitsForProject } from "@svc/db/catalog/repo";
+import type { Database } from "@svc/db/connect";
+import type { CatalogService, ToolPhrases } from "@svc/gen/catalog";
+import { isPhraseForm } from "../check/check-definitions.ts";
+import { nearest } from "../check/nearest.ts";
+import { catalogFaults, type PhraseProblem } from "../errors.ts";
+import { safeText } from "../import/texts.ts";
+import type { Toolkit } from "../model.ts";
+import type { CatalogView } from "../view/view.ts";
+
+/**
+ * Limits of the search phrases that a project adds to a private toolkit. `perTool`: maximum number per tool. `length`: maximum characters of
+ * a phrase. `bytes`: maximum size of all phrases of the toolkit as JSON text.
+ */
+const limits = { perTool: 60, length: 200, bytes: 262_144 };
+/** Maximum characters of a phrase before svc removes markup and invisible characters. */
+const rawLengthMax = 2_000;
+/** Maximum number of problems that svc reports for one request. */
+const problemsMax = 100;
+
+/** Phrases of tools by the tool's name, sorted by name. */
+type PhrasesByTool = ReadonlyMap<string, readonly string[]>;
+
+/**
+ * Returns a private toolkit whose tools have the search phrases of a stored text. Returns the same toolkit if none of its tools has one.
+ * The text of another toolkit's tools, or of tools that are gone, has no effect.
+ */
+export function withPhrases(toolkit: Toolkit, text: string): Toolkit {
+  const phrases = readPhrases(text);
+  if (!toolkit.actions.some(({ name }) => phrases.has(name))) return toolkit;
+  const actions = toolkit.actions.map((action) => {
+    const added = phrases.get(action.name);
+    return added === undefined ? action : { ...action, phrases: added };
+  });
+  return { ...toolkit, actions };
+}
+
+function readPhrases(text: string): PhrasesByTool {
+  const stored: unknown = text === "" ? {} : JSON.parse(text);
+  // svc wrote the text with `phrasesText`.
+  return new Map(isObject(stored) ? (Object.entries(stored) as [string, readonly string[]][]) : []);
+}
+
+function phrasesText(phrases: PhrasesByTool): string {
+  return phrases.size === 0 ? "" : JSON.stringify(Object.fromEntries(phrases));
+}
+
+/** Dependencies of the call about search phrases: the database, and the functions of CatalogViews that it uses. */
+type PhraseCallsOptions = {
+  readonly db: Database;
+  readonly views: { forProject(projectId: ProjectId): Promise<CatalogView>; forget(projectId: ProjectId): void };
+};
+
+/** Creates the call that replaces the search phrases of a private toolkit. */
+export function createPhraseCalls({
+  db,
+  views,
+}: PhraseCallsOptions): Pick<ServiceImpl<typeof CatalogService>, "putToolkitPhrases"> {
+  return {
+    async putToolkitPhrases({ slug, tools, dryRun }, ctx) {
+      const { projectId } = requireProject(ctx);
+      const toolkit = privateToolkit(await views.forProject(projectId), slug);
+      if (toolkit === undefined) throw catalogFaults.PRIVATE_TOOLKIT_NOT_FOUND(slug);
+      const phrases = await checkPhrases(toolkit, tools);
+      if (!dryRun) {
+        const refusal = await privateToolkitsForProject(db, projectId).putPhrases(slug, phrasesText(phrases));
+        views.forget(projectId);
+        if (refusal === "missing") throw catalogFaults.PRIVATE_TOOLKIT_NOT_FOUND(slug);
+        if (refusal !== undefined) throw quotaFaults[refusal.quota](refusal.quotaReached);
+      }
+      return { tools: [...phrases].map(([tool, texts]) => ({ tool, phrases: [...texts] })) };
+    },
+  };
+}
+
+/** Returns a toolkit that the project published or imported; undefined for shared toolkits and those that svc makes, such as `skills`. */
+function privateToolkit({ toolkits, sources }: CatalogView, slug: string): Toolkit | undefined {
+  return sources.has(slug) ? toolkits.get(slug) : undefined;
+}
+
+/**
+ * Returns the phrases of a request as svc stores them: cleaned as the texts of imported documents are, without repeated ones. Rejects with
+ * PHRASES_INVALID if a phrase or a tool is wrong. Pauses between the tools, so that other work of the node can run.
+ */
+async function checkPhrases(toolkit: Toolkit, given: readonly ToolPhrases[]): Promise<PhrasesByTool> {
+  const slices = createSlices(setImmediate);
+  const problems: PhraseProblem[] = [];
+  const phrases = new Map<string, readonly string[]>();
+  const names = new Set<string>();
+  for (const [at, { tool, phrases: texts }] of given.entries()) {
+    await slices.rest();
+    if (problems.length >= problemsMax) break;
+    const problem = problemOfTool(toolkit, { tool, count: texts.length, isRepeated: names.has(tool) });
+    names.add(tool);
+    if (problem !== undefined) {
+      problems.push({ field: `tools[${at}]`, ...problem });
+      continue;
+    }
+    const cleaned = texts.map((text, index) => {
+      const read = readPhrase(text);
+      if (typeof read === "string") return read;
+      const [reason, cure] = read;
+      const said = `the phrase ${formatValue(text)} of ${formatValue(tool)} ${reason}`;
+      problems.push({ field: `tools[${at}].phrases[${index}]`, says: said, help: cure });
+      return "";
+    });
+    if (cleaned.length > 0) phrases.set(tool, [...new Set(cleaned)]);
+  }
+  const sorted = new Map([...phrases].toSorted(([one], [other]) => (one < other ? -1 : 1)));
+  const bytes = Buffer.byteLength(phrasesText(sorted));
+  if (problems.length === 0 && bytes > limits.bytes) {
+    const says = `the phrases of ${formatValue(toolkit.slug)} have ${bytes} bytes`;
+    problems.push({ field: "tools", says, help: `Shorten them to ${limits.bytes} bytes.` });
+  }
+  if (problems.length > 0) throw catalogFaults.PHRASES_INVALID(problems.slice(0, problemsMax));
+  return sorted;
+}
+
+type ToolToCheck = { readonly tool: string; readonly count: number; readonly isRepeated: boolean };
+
+function problemOfTool(
+  { slug, actions }: Toolkit,
+  { tool, count, isRepeated }: ToolToCheck,
+): Omit<PhraseProblem, "field"> | undefined {
+  const named = formatValue(tool);
+  if (!actions.some(({ name }) => name === tool)) {
+    const meant = nearest(
+      tool,
+      actions.map(({ name }) => name),
+    );
+    const help = meant === undefined ? "Name one that it has, or remove it." : `Did you mean ${meant}?`;
+    return { says: `${named} is not a tool of ${formatValue(slug)} that can be called`, help };
+  }
+  if (isRepeated) return { says: `the tool ${named} is listed twice`, help: "List all its phrases together." };
+  if (count > limits.perTool)
+    return { says: `the tool ${named} has ${count} phrases`, help: `Keep at most ${limits.perTool}.` };
+  return undefined;
+}
+
+/** Returns a phrase as svc stores it, or the reason that svc refuses it and the correction. */
+function readPhrase(text: string): string | readonly [reason: string, cure: string] {
+  const tooLong = `Write at most ${limits.length} characters.`;
+  if (text.length > rawLengthMax) return [`has ${text.length} characters`, tooLong];
+  const phrase = safeText(text, rawLengthMax);
+  if (phrase === undefined) return ["gives orders to its reader, or hides data", "Write what users say."];
+  if (phrase === "") return ["is empty", "Write what users say, or remove it."];
+  if (phrase.length > limits.length) return [`has ${phrase.length} characters`, tooLong];
+  if (!isPhraseForm(phrase))
+    return ["has an incomplete choice", "Write choices such as (call|ring|), and none inside another."];
+  return phrase;
+}

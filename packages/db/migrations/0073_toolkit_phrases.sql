@@ -1,0 +1,1 @@
+ALTER TABLE "private_toolkits" ADD COLUMN "phrases" text DEFAULT '' NOT NULL;

@@ -6,7 +6,9 @@ import { foreignWordsOf, signsOf } from "./translate.ts";
 
 const toolkits = [...(await shippedCatalog()).toolkits.values()];
 const tools = toolkits.flatMap(({ actions, sayings }) => {
-  return actions.filter(({ callable }) => callable).map(({ slug, name }) => ({ slug, sayings: sayings?.get(name) ?? [] }));
+  return actions
+    .filter(({ callable }) => callable)
+    .map(({ slug, name }) => ({ slug, sayings: sayings?.get(name) ?? [] }));
 });
 
 /** Returns how many sentences an example phrase stands for: `(call|ring) (him|)` stands for four. */

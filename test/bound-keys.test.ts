@@ -273,6 +273,20 @@ const table: Readonly<Record<string, readonly Row[]>> = {
   "StatsService/GetStart": refused,
   "StatsService/QuerySeries": refused,
   "StatsService/WatchProject": [],
+  "StatsService/Search": [
+    ...["$bobFreeJob", "$bobBoundCall", "$bobFreeAsk", "$bobEvent", "$delivery", "$subscription"].map(
+      (query): Row => [{ query }, "ok"],
+    ),
+    [{ query: "of-" }, "ok"],
+    [{ query: "standing_" }, "ok"],
+  ],
+  "StatsService/Trace": [
+    ...["Job", "Call", "Account", "Ask", "Run", "Standing"].flatMap((kind) => missing("id", kind, "TRACE_NOT_FOUND")),
+    [{ id: "$bobEvent" }, "not_found TRACE_NOT_FOUND"],
+    [{ id: "$subscription" }, "not_found TRACE_NOT_FOUND"],
+    [{ id: "$delivery" }, "not_found TRACE_NOT_FOUND"],
+    [{ id: "$adaEvent" }, "ok"],
+  ],
   "ToolsService/SearchTools": [[{ query: "deals of the day" }, "ok"]],
   "ToolsService/DescribeTool": [[{ slug: "skills.deals_daily" }, "ok"]],
   // Listed before CallTool, because the ledger later quotes the requests of ada.

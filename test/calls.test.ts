@@ -287,6 +287,16 @@ const statsCases: Case[] = [
   ["QuerySeries", {}, "ok since,stepSeconds,steps,lines,latencies,bucketBoundsMs"],
   ["QuerySeries", { stepSeconds: 7 }, "invalid_argument STEP_INVALID"],
   ["QuerySeries", { series: ["SERIES_JOBS"], toolSlug: "a.b" }, "invalid_argument SUBJECT_INVALID"],
+  ["Trace", { id: "$event" }, "ok focus,nodes,edges,gaps,why"],
+  ["Trace", { id: "$call", maxNodes: 200 }, "ok focus,nodes,edges,gaps,why"],
+  ["Trace", { id: "$call", maxNodes: 201 }, "invalid_argument MAX_NODES_INVALID"],
+  ["Trace", { id: "nope" }, "invalid_argument TRACE_ID_UNKNOWN"],
+  ["Trace", { id: "call_01h455vb4pex5vsknk084sn02q" }, "not_found TRACE_NOT_FOUND"],
+  ["Trace", { id: "$theirjob" }, "not_found TRACE_NOT_FOUND"],
+  ["Search", { query: "$job" }, "ok results,partial"],
+  ["Search", { query: "waits", kinds: ["TRACE_KIND_JOB"], limit: 1 }, "ok results,partial"],
+  ["Search", { query: "waits", limit: 51 }, "invalid_argument SEARCH_LIMIT_INVALID"],
+  ["Search", { query: "w".repeat(201) }, "invalid_argument FILTER_TEXT_INVALID"],
 ];
 
 const missing = {
@@ -1339,6 +1349,8 @@ const counting: ReadonlySet<string> = new Set([
   "GetStart",
   "CreateInbox",
   "QuerySeries",
+  "Trace",
+  "Search",
   "GetProjectUsage",
   "VerifyAuditLog",
   "ListJobs",

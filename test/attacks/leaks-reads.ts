@@ -78,6 +78,9 @@ async function readStats({ call, server, answers }: Playing): Promise<void> {
   await call("StatsService/GetBacklog");
   await call("StatsService/GetStart");
   await call("StatsService/QuerySeries");
+  for (const query of ["a", "http", "sub_0"]) await call("StatsService/Search", { query, limit: 50 });
+  const { calls } = await call("ToolsService/ListToolCalls", { pageSize: 500 });
+  await Promise.all(calls.map(({ id }: Json) => call("StatsService/Trace", { id, maxNodes: 200 })));
   const { stats } = createSvcClient({ baseUrl: server.url, apiKey: server.key });
   for await (const { notice } of stats.watchProject({ since: timestampFromMs(Date.now() - 300_000) })) {
     if (notice?.event === undefined) continue;

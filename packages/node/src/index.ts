@@ -15,7 +15,7 @@ export {
   type UpstreamRequest,
 } from "@svc/connections";
 export type { AttemptObservation, DeliveryObserver, EndpointAuthOutcome } from "@svc/delivery";
-export type { EndedJob, EngineObserver, ParkedJob } from "@svc/jobs";
+export { type EndedJob, type EngineObserver, type ParkedJob, titleOfListed } from "@svc/jobs";
 export { programSchema } from "@svc/program";
 export { inboxBodyBytesMax, inboxPrefix, type Sandbox, sandboxAuthorizePath } from "@svc/sandbox";
 export { type DecidedRun, type StandingObserver, standingSchema } from "@svc/standing";

@@ -201,6 +201,31 @@ export const serverFaults = defineFaults({
     says: (stepSeconds: number, why: string) => `stepSeconds ${stepSeconds} ${why}`,
     help: "Send a multiple of 60, or of 3600 for times more than 47 hours ago, or 0.",
   },
+  TRACE_ID_UNKNOWN: {
+    code: "invalid_argument",
+    field: "id",
+    says: (id: string) => text`${field("id")} ${formatValue(id)} is not the id of a resource that can be traced`,
+    help: "Send the id of an event, a delivery, a subscription, a run, a schedule, a job, an ask, a tool call or a connected account, as a call returned it.",
+  },
+  MAX_NODES_INVALID: {
+    code: "invalid_argument",
+    field: "maxNodes",
+    says: (maxNodes: number, most: number) =>
+      text`${field("maxNodes")} is ${String(maxNodes)}, and may be ${String(most)} at most`,
+    help: (_maxNodes: number, most: number) => `Send a number up to ${most}, or 0 for 60.`,
+  },
+  SEARCH_LIMIT_INVALID: {
+    code: "invalid_argument",
+    field: "limit",
+    says: (limit: number, most: number) => `limit is ${limit}, and may be ${most} at most`,
+    help: (_limit: number, most: number) => `Send a number up to ${most}, or 0 for 20.`,
+  },
+  TRACE_NOT_FOUND: {
+    code: "not_found",
+    field: "id",
+    says: (id: string) => `the project has no ${formatValue(id)}, or this key has no access to it`,
+    help: "Check the id. svc deletes old events, calls and jobs when their retention ends.",
+  },
   SUBJECT_INVALID: {
     code: "invalid_argument",
     field: (path: "subscriptionId" | "toolSlug") => path,

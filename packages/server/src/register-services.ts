@@ -6,6 +6,7 @@ import { GrantsService } from "@svc/gen/grants";
 import { Health as HealthRpc } from "@svc/gen/health";
 import { IdentityService } from "@svc/gen/identity";
 import { StatsService } from "@svc/gen/stats";
+import { titleOfListed } from "@svc/node";
 import { createExportPages } from "./admin/export.ts";
 import { createAdminService } from "./admin/service.ts";
 import { keylessBodyBytesMax } from "./body/intake.ts";
@@ -53,6 +54,8 @@ export function registerServices(router: ConnectRouter, parts: ServerParts): voi
       publicUrl,
       isSandbox: node.apps.sandbox !== undefined,
       watches: createWatches({ db, clock }),
+      titleOf: (job) => titleOfListed({ sealer }, job),
+      messageOf: (call) => node.apps.ledger.openMessage(call),
     }),
   );
   router.service(AdminService, createAdministration(parts));

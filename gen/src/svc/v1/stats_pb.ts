@@ -17,7 +17,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file svc/v1/stats.proto.
  */
 export const file_svc_v1_stats: GenFile = /*@__PURE__*/
-  fileDesc("ChJzdmMvdjEvc3RhdHMucHJvdG8SBnN2Yy52MSITChFHZXRCYWNrbG9nUmVxdWVzdCKcAwoSR2V0QmFja2xvZ1Jlc3BvbnNlEiYKAmF0GAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIaChJwZW5kaW5nX2RlbGl2ZXJpZXMYAiABKA0SKgoOcGVuZGluZ19ieV9hZ2UYAyADKAsyEi5zdmMudjEuQmFja2xvZ0FnZRI4ChN3b3JzdF9zdWJzY3JpcHRpb25zGAQgAygLMhsuc3ZjLnYxLkJhY2tsb2dTdWJzY3JpcHRpb24SHQoVZmFpbGluZ19zdWJzY3JpcHRpb25zGAUgASgNEh4KFmdpdmVuX3VwX3N1YnNjcmlwdGlvbnMYBiABKA0SFAoMZGVhZF9sZXR0ZXJzGAcgASgNEiQKBGpvYnMYCCADKAsyFi5zdmMudjEuSm9iU3RhdHVzQ291bnQSFAoMcGVuZGluZ19hc2tzGAkgASgNEjEKDW9sZGVzdF9hc2tfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhgKEGV4cGlyZWRfYWNjb3VudHMYCyABKA0iMgoKQmFja2xvZ0FnZRIVCg1iZWxvd19zZWNvbmRzGAEgASgNEg0KBWNvdW50GAIgASgNIqUBChNCYWNrbG9nU3Vic2NyaXB0aW9uEhcKD3N1YnNjcmlwdGlvbl9pZBgBIAEoCRIaChJwZW5kaW5nX2RlbGl2ZXJpZXMYAiABKA0SLQoJb2xkZXN0X2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIqCgZoZWFsdGgYBCABKAsyGi5zdmMudjEuU3Vic2NyaXB0aW9uSGVhbHRoIkIKDkpvYlN0YXR1c0NvdW50EiEKBnN0YXR1cxgBIAEoDjIRLnN2Yy52MS5Kb2JTdGF0dXMSDQoFY291bnQYAiABKA0iEQoPR2V0U3RhcnRSZXF1ZXN0IpoCChBHZXRTdGFydFJlc3BvbnNlEjIKDmZpcnN0X2V2ZW50X2F0GAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIxCg1maXJzdF9jYWxsX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCgxmaXJzdF9qb2JfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjcKE2ZpcnN0X2FnZW50X2NhbGxfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB3NhbmRib3gYBSABKAgSDwoHbWNwX3VybBgGIAEoCRISCgpwdWJsaWNfdXJsGAcgASgJIswBChJRdWVyeVNlcmllc1JlcXVlc3QSHgoGc2VyaWVzGAEgAygOMg4uc3ZjLnYxLlNlcmllcxIpCgVzaW5jZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhQKDHN0ZXBfc2Vjb25kcxgEIAEoDRIXCg9zdWJzY3JpcHRpb25faWQYBSABKAkSEQoJdG9vbF9zbHVnGAYgASgJIsoBChNRdWVyeVNlcmllc1Jlc3BvbnNlEikKBXNpbmNlGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIUCgxzdGVwX3NlY29uZHMYAiABKA0SDQoFc3RlcHMYAyABKA0SIQoFbGluZXMYBCADKAsyEi5zdmMudjEuU2VyaWVzTGluZRImCglsYXRlbmNpZXMYBSADKAsyEy5zdmMudjEuTGF0ZW5jeUxpbmUSGAoQYnVja2V0X2JvdW5kc19tcxgGIAMoASJNCgpTZXJpZXNMaW5lEh4KBnNlcmllcxgBIAEoDjIOLnN2Yy52MS5TZXJpZXMSDwoHb3V0Y29tZRgCIAEoCRIOCgZjb3VudHMYAyADKA0idQoLTGF0ZW5jeUxpbmUSHgoGc2VyaWVzGAEgASgOMg4uc3ZjLnYxLlNlcmllcxIiCgVzdGVwcxgCIAMoCzITLnN2Yy52MS5MYXRlbmN5U3RlcBIiCgV0b3RhbBgDIAEoCzITLnN2Yy52MS5MYXRlbmN5U3RlcCJdCgtMYXRlbmN5U3RlcBINCgVjb3VudBgBIAEoDRIPCgdidWNrZXRzGAIgAygNEg4KBnA1MF9tcxgDIAEoARIOCgZwOTVfbXMYBCABKAESDgoGcDk5X21zGAUgASgBImMKE1dhdGNoUHJvamVjdFJlcXVlc3QSIQoFa2luZHMYASADKA4yEi5zdmMudjEuTm90aWNlS2luZBIpCgVzaW5jZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiXgoUV2F0Y2hQcm9qZWN0UmVzcG9uc2USHgoGbm90aWNlGAEgASgLMg4uc3ZjLnYxLk5vdGljZRImCgJhdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAimAEKBk5vdGljZRIgCgRraW5kGAEgASgOMhIuc3ZjLnYxLk5vdGljZUtpbmQSCgoCaWQYAiABKAkSDQoFc3RhdGUYAyABKAkSJgoCYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhwKBWV2ZW50GAUgASgLMg0uc3ZjLnYxLkV2ZW50EgsKA2dhcBgGIAEoCCqjAQoGU2VyaWVzEhYKElNFUklFU19VTlNQRUNJRklFRBAAEhEKDVNFUklFU19FVkVOVFMQARIVChFTRVJJRVNfREVMSVZFUklFUxACEhsKF1NFUklFU19ERUxJVkVSWV9MQVRFTkNZEAMSEAoMU0VSSUVTX0NBTExTEAQSFwoTU0VSSUVTX0NBTExfTEFURU5DWRAFEg8KC1NFUklFU19KT0JTEAYqmgEKCk5vdGljZUtpbmQSGwoXTk9USUNFX0tJTkRfVU5TUEVDSUZJRUQQABIVChFOT1RJQ0VfS0lORF9FVkVOVBABEhgKFE5PVElDRV9LSU5EX0RFTElWRVJZEAISFAoQTk9USUNFX0tJTkRfQ0FMTBADEhMKD05PVElDRV9LSU5EX0pPQhAEEhMKD05PVElDRV9LSU5EX0FTSxAFMt8CCgxTdGF0c1NlcnZpY2USUQoKR2V0QmFja2xvZxIZLnN2Yy52MS5HZXRCYWNrbG9nUmVxdWVzdBoaLnN2Yy52MS5HZXRCYWNrbG9nUmVzcG9uc2UiDKi7GAGwuxgCuLsYARJUCgtRdWVyeVNlcmllcxIaLnN2Yy52MS5RdWVyeVNlcmllc1JlcXVlc3QaGy5zdmMudjEuUXVlcnlTZXJpZXNSZXNwb25zZSIMqLsYAbC7GAK4uxgBEksKCEdldFN0YXJ0Ehcuc3ZjLnYxLkdldFN0YXJ0UmVxdWVzdBoYLnN2Yy52MS5HZXRTdGFydFJlc3BvbnNlIgyouxgBsLsYAri7GAESWQoMV2F0Y2hQcm9qZWN0Ehsuc3ZjLnYxLldhdGNoUHJvamVjdFJlcXVlc3QaHC5zdmMudjEuV2F0Y2hQcm9qZWN0UmVzcG9uc2UiDKi7GAGwuxgCuLsYATABYgZwcm90bzM", [file_google_protobuf_timestamp, file_svc_v1_jobs, file_svc_v1_options, file_svc_v1_triggers]);
+  fileDesc("ChJzdmMvdjEvc3RhdHMucHJvdG8SBnN2Yy52MSITChFHZXRCYWNrbG9nUmVxdWVzdCKcAwoSR2V0QmFja2xvZ1Jlc3BvbnNlEiYKAmF0GAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIaChJwZW5kaW5nX2RlbGl2ZXJpZXMYAiABKA0SKgoOcGVuZGluZ19ieV9hZ2UYAyADKAsyEi5zdmMudjEuQmFja2xvZ0FnZRI4ChN3b3JzdF9zdWJzY3JpcHRpb25zGAQgAygLMhsuc3ZjLnYxLkJhY2tsb2dTdWJzY3JpcHRpb24SHQoVZmFpbGluZ19zdWJzY3JpcHRpb25zGAUgASgNEh4KFmdpdmVuX3VwX3N1YnNjcmlwdGlvbnMYBiABKA0SFAoMZGVhZF9sZXR0ZXJzGAcgASgNEiQKBGpvYnMYCCADKAsyFi5zdmMudjEuSm9iU3RhdHVzQ291bnQSFAoMcGVuZGluZ19hc2tzGAkgASgNEjEKDW9sZGVzdF9hc2tfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhgKEGV4cGlyZWRfYWNjb3VudHMYCyABKA0iMgoKQmFja2xvZ0FnZRIVCg1iZWxvd19zZWNvbmRzGAEgASgNEg0KBWNvdW50GAIgASgNIqUBChNCYWNrbG9nU3Vic2NyaXB0aW9uEhcKD3N1YnNjcmlwdGlvbl9pZBgBIAEoCRIaChJwZW5kaW5nX2RlbGl2ZXJpZXMYAiABKA0SLQoJb2xkZXN0X2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIqCgZoZWFsdGgYBCABKAsyGi5zdmMudjEuU3Vic2NyaXB0aW9uSGVhbHRoIkIKDkpvYlN0YXR1c0NvdW50EiEKBnN0YXR1cxgBIAEoDjIRLnN2Yy52MS5Kb2JTdGF0dXMSDQoFY291bnQYAiABKA0iEQoPR2V0U3RhcnRSZXF1ZXN0IpoCChBHZXRTdGFydFJlc3BvbnNlEjIKDmZpcnN0X2V2ZW50X2F0GAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIxCg1maXJzdF9jYWxsX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCgxmaXJzdF9qb2JfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjcKE2ZpcnN0X2FnZW50X2NhbGxfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB3NhbmRib3gYBSABKAgSDwoHbWNwX3VybBgGIAEoCRISCgpwdWJsaWNfdXJsGAcgASgJIswBChJRdWVyeVNlcmllc1JlcXVlc3QSHgoGc2VyaWVzGAEgAygOMg4uc3ZjLnYxLlNlcmllcxIpCgVzaW5jZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhQKDHN0ZXBfc2Vjb25kcxgEIAEoDRIXCg9zdWJzY3JpcHRpb25faWQYBSABKAkSEQoJdG9vbF9zbHVnGAYgASgJIsoBChNRdWVyeVNlcmllc1Jlc3BvbnNlEikKBXNpbmNlGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIUCgxzdGVwX3NlY29uZHMYAiABKA0SDQoFc3RlcHMYAyABKA0SIQoFbGluZXMYBCADKAsyEi5zdmMudjEuU2VyaWVzTGluZRImCglsYXRlbmNpZXMYBSADKAsyEy5zdmMudjEuTGF0ZW5jeUxpbmUSGAoQYnVja2V0X2JvdW5kc19tcxgGIAMoASJNCgpTZXJpZXNMaW5lEh4KBnNlcmllcxgBIAEoDjIOLnN2Yy52MS5TZXJpZXMSDwoHb3V0Y29tZRgCIAEoCRIOCgZjb3VudHMYAyADKA0idQoLTGF0ZW5jeUxpbmUSHgoGc2VyaWVzGAEgASgOMg4uc3ZjLnYxLlNlcmllcxIiCgVzdGVwcxgCIAMoCzITLnN2Yy52MS5MYXRlbmN5U3RlcBIiCgV0b3RhbBgDIAEoCzITLnN2Yy52MS5MYXRlbmN5U3RlcCJdCgtMYXRlbmN5U3RlcBINCgVjb3VudBgBIAEoDRIPCgdidWNrZXRzGAIgAygNEg4KBnA1MF9tcxgDIAEoARIOCgZwOTVfbXMYBCABKAESDgoGcDk5X21zGAUgASgBImMKE1dhdGNoUHJvamVjdFJlcXVlc3QSIQoFa2luZHMYASADKA4yEi5zdmMudjEuTm90aWNlS2luZBIpCgVzaW5jZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiXgoUV2F0Y2hQcm9qZWN0UmVzcG9uc2USHgoGbm90aWNlGAEgASgLMg4uc3ZjLnYxLk5vdGljZRImCgJhdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAimAEKBk5vdGljZRIgCgRraW5kGAEgASgOMhIuc3ZjLnYxLk5vdGljZUtpbmQSCgoCaWQYAiABKAkSDQoFc3RhdGUYAyABKAkSJgoCYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhwKBWV2ZW50GAUgASgLMg0uc3ZjLnYxLkV2ZW50EgsKA2dhcBgGIAEoCCItCgxUcmFjZVJlcXVlc3QSCgoCaWQYASABKAkSEQoJbWF4X25vZGVzGAIgASgNIp4BCg1UcmFjZVJlc3BvbnNlEg0KBWZvY3VzGAEgASgJEiAKBW5vZGVzGAIgAygLMhEuc3ZjLnYxLlRyYWNlTm9kZRIgCgVlZGdlcxgDIAMoCzIRLnN2Yy52MS5UcmFjZUVkZ2USHgoEZ2FwcxgEIAMoCzIQLnN2Yy52MS5UcmFjZUdhcBIaCgN3aHkYBSADKAsyDS5zdmMudjEuQ2F1c2Ui9wEKCVRyYWNlTm9kZRIKCgJpZBgBIAEoCRIfCgRraW5kGAIgASgOMhEuc3ZjLnYxLlRyYWNlS2luZBINCgV0aXRsZRgDIAEoCRINCgVzdGF0ZRgEIAEoCRIaCgR0b25lGAUgASgOMgwuc3ZjLnYxLlRvbmUSJgoCYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC2R1cmF0aW9uX21zGAcgASgNEg8KB3N1bW1hcnkYCCABKAkSDQoFY291bnQYCSABKA0SEQoJaXNfZm9sZGVkGAogASgIEhMKC2xpc3RfZmlsdGVyGAsgASgJIkkKCVRyYWNlRWRnZRIMCgRmcm9tGAEgASgJEgoKAnRvGAIgASgJEiIKCHJlbGF0aW9uGAMgASgOMhAuc3ZjLnYxLlJlbGF0aW9uImQKCFRyYWNlR2FwEg8KB25vZGVfaWQYASABKAkSHwoEa2luZBgCIAEoDjIRLnN2Yy52MS5UcmFjZUtpbmQSJgoGcmVhc29uGAMgASgOMhYuc3ZjLnYxLlRyYWNlR2FwUmVhc29uIlsKBUNhdXNlEg8KB25vZGVfaWQYASABKAkSEAoIc2VudGVuY2UYAiABKAkSHgoGcmVtZWR5GAMgASgOMg4uc3ZjLnYxLlJlbWVkeRIPCgdjb21tYW5kGAQgASgJIk8KDVNlYXJjaFJlcXVlc3QSDQoFcXVlcnkYASABKAkSIAoFa2luZHMYAiADKA4yES5zdmMudjEuVHJhY2VLaW5kEg0KBWxpbWl0GAMgASgNIlgKDlNlYXJjaFJlc3BvbnNlEiIKB3Jlc3VsdHMYASADKAsyES5zdmMudjEuVHJhY2VOb2RlEiIKB3BhcnRpYWwYAiADKA4yES5zdmMudjEuVHJhY2VLaW5kKqMBCgZTZXJpZXMSFgoSU0VSSUVTX1VOU1BFQ0lGSUVEEAASEQoNU0VSSUVTX0VWRU5UUxABEhUKEVNFUklFU19ERUxJVkVSSUVTEAISGwoXU0VSSUVTX0RFTElWRVJZX0xBVEVOQ1kQAxIQCgxTRVJJRVNfQ0FMTFMQBBIXChNTRVJJRVNfQ0FMTF9MQVRFTkNZEAUSDwoLU0VSSUVTX0pPQlMQBiqaAQoKTm90aWNlS2luZBIbChdOT1RJQ0VfS0lORF9VTlNQRUNJRklFRBAAEhUKEU5PVElDRV9LSU5EX0VWRU5UEAESGAoUTk9USUNFX0tJTkRfREVMSVZFUlkQAhIUChBOT1RJQ0VfS0lORF9DQUxMEAMSEwoPTk9USUNFX0tJTkRfSk9CEAQSEwoPTk9USUNFX0tJTkRfQVNLEAUqvAIKCVRyYWNlS2luZBIaChZUUkFDRV9LSU5EX1VOU1BFQ0lGSUVEEAASEwoPVFJBQ0VfS0lORF9QT1NUEAESFAoQVFJBQ0VfS0lORF9FVkVOVBACEhcKE1RSQUNFX0tJTkRfREVMSVZFUlkQAxIbChdUUkFDRV9LSU5EX1NVQlNDUklQVElPThAEEhcKE1RSQUNFX0tJTkRfU0NIRURVTEUQBRISCg5UUkFDRV9LSU5EX1JVThAGEhIKDlRSQUNFX0tJTkRfSk9CEAcSEgoOVFJBQ0VfS0lORF9BU0sQCBITCg9UUkFDRV9LSU5EX0NBTEwQCRIWChJUUkFDRV9LSU5EX0FDQ09VTlQQChIZChVUUkFDRV9LSU5EX1NBVkVEX1RPT0wQCxIVChFUUkFDRV9LSU5EX1BFUlNPThAMKmQKBFRvbmUSFAoQVE9ORV9VTlNQRUNJRklFRBAAEgsKB1RPTkVfT0sQARINCglUT05FX0lORk8QAhINCglUT05FX1dBUk4QAxIMCghUT05FX0JBRBAEEg0KCVRPTkVfSURMRRAFKtMBCghSZWxhdGlvbhIYChRSRUxBVElPTl9VTlNQRUNJRklFRBAAEhMKD1JFTEFUSU9OX0JFQ0FNRRABEhkKFVJFTEFUSU9OX0RFTElWRVJFRF9BUxACEhUKEVJFTEFUSU9OX1JFQ0VJVkVEEAMSFAoQUkVMQVRJT05fU1RBUlRFRBAEEhAKDFJFTEFUSU9OX1JBThAFEhMKD1JFTEFUSU9OX0NBTExFRBAGEhIKDlJFTEFUSU9OX0FTS0VEEAcSFQoRUkVMQVRJT05fVVNFRF9GT1IQCCqSAgoGUmVtZWR5EhYKElJFTUVEWV9VTlNQRUNJRklFRBAAEhwKGFJFTUVEWV9SRUNPTk5FQ1RfQUNDT1VOVBABEhoKFlJFTUVEWV9DT05ORUNUX0FDQ09VTlQQAhIUChBSRU1FRFlfUkVUUllfSk9CEAMSFwoTUkVNRURZX0VESVRfUFJPR1JBTRAEEhUKEVJFTUVEWV9BTlNXRVJfQVNLEAUSGgoWUkVNRURZX1JFUEFJUl9FTkRQT0lOVBAGEhoKFlJFTUVEWV9SRVNFTkRfREVMSVZFUlkQBxIRCg1SRU1FRFlfUkVTVU1FEAgSDwoLUkVNRURZX1dBSVQQCRIUChBSRU1FRFlfQ0hFQ0tfQVBQEAoquAEKDlRyYWNlR2FwUmVhc29uEiAKHFRSQUNFX0dBUF9SRUFTT05fVU5TUEVDSUZJRUQQABIcChhUUkFDRV9HQVBfUkVBU09OX0RFTEVURUQQARIiCh5UUkFDRV9HQVBfUkVBU09OX05PVF9QRVJNSVRURUQQAhIhCh1UUkFDRV9HQVBfUkVBU09OX05PVF9TRUFSQ0hFRBADEh8KG1RSQUNFX0dBUF9SRUFTT05fTk9ERV9MSU1JVBAEMuoDCgxTdGF0c1NlcnZpY2USUQoKR2V0QmFja2xvZxIZLnN2Yy52MS5HZXRCYWNrbG9nUmVxdWVzdBoaLnN2Yy52MS5HZXRCYWNrbG9nUmVzcG9uc2UiDKi7GAGwuxgCuLsYARJUCgtRdWVyeVNlcmllcxIaLnN2Yy52MS5RdWVyeVNlcmllc1JlcXVlc3QaGy5zdmMudjEuUXVlcnlTZXJpZXNSZXNwb25zZSIMqLsYAbC7GAK4uxgBEksKCEdldFN0YXJ0Ehcuc3ZjLnYxLkdldFN0YXJ0UmVxdWVzdBoYLnN2Yy52MS5HZXRTdGFydFJlc3BvbnNlIgyouxgBsLsYAri7GAESWQoMV2F0Y2hQcm9qZWN0Ehsuc3ZjLnYxLldhdGNoUHJvamVjdFJlcXVlc3QaHC5zdmMudjEuV2F0Y2hQcm9qZWN0UmVzcG9uc2UiDKi7GAGwuxgCuLsYATABEkIKBVRyYWNlEhQuc3ZjLnYxLlRyYWNlUmVxdWVzdBoVLnN2Yy52MS5UcmFjZVJlc3BvbnNlIgyouxgBsLsYAbi7GAESRQoGU2VhcmNoEhUuc3ZjLnYxLlNlYXJjaFJlcXVlc3QaFi5zdmMudjEuU2VhcmNoUmVzcG9uc2UiDKi7GAGwuxgBuLsYAWIGcHJvdG8z", [file_google_protobuf_timestamp, file_svc_v1_jobs, file_svc_v1_options, file_svc_v1_triggers]);
 
 /**
  * Request of GetBacklog.
@@ -664,6 +664,352 @@ export const NoticeSchema: GenMessage<Notice> = /*@__PURE__*/
   messageDesc(file_svc_v1_stats, 14);
 
 /**
+ * Request of Trace.
+ *
+ * @generated from message svc.v1.TraceRequest
+ */
+export type TraceRequest = Message<"svc.v1.TraceRequest"> & {
+  /**
+   * Id of an event, delivery, subscription, run, schedule, job, ask, tool call or connected account.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * Maximum number of nodes, at most 200. 0 means 60.
+   *
+   * @generated from field: uint32 max_nodes = 2;
+   */
+  maxNodes: number;
+};
+
+/**
+ * Describes the message svc.v1.TraceRequest.
+ * Use `create(TraceRequestSchema)` to create a new message.
+ */
+export const TraceRequestSchema: GenMessage<TraceRequest> = /*@__PURE__*/
+  messageDesc(file_svc_v1_stats, 15);
+
+/**
+ * Response of Trace.
+ *
+ * @generated from message svc.v1.TraceResponse
+ */
+export type TraceResponse = Message<"svc.v1.TraceResponse"> & {
+  /**
+   * Id of the node from which the graph was made.
+   *
+   * @generated from field: string focus = 1;
+   */
+  focus: string;
+
+  /**
+   * Resources of the graph. The first node is the one that the request names.
+   *
+   * @generated from field: repeated svc.v1.TraceNode nodes = 2;
+   */
+  nodes: TraceNode[];
+
+  /**
+   * Relations of the nodes, from cause to effect.
+   *
+   * @generated from field: repeated svc.v1.TraceEdge edges = 3;
+   */
+  edges: TraceEdge[];
+
+  /**
+   * Parts of the graph that are missing.
+   *
+   * @generated from field: repeated svc.v1.TraceGap gaps = 4;
+   */
+  gaps: TraceGap[];
+
+  /**
+   * Chain of causes. If the focus or an effect of it failed or waits, the chain goes from the focus to the first cause of
+   * this problem. Otherwise, it goes from the focus to the resource with which everything began.
+   *
+   * @generated from field: repeated svc.v1.Cause why = 5;
+   */
+  why: Cause[];
+};
+
+/**
+ * Describes the message svc.v1.TraceResponse.
+ * Use `create(TraceResponseSchema)` to create a new message.
+ */
+export const TraceResponseSchema: GenMessage<TraceResponse> = /*@__PURE__*/
+  messageDesc(file_svc_v1_stats, 16);
+
+/**
+ * A resource in a trace, or several resources that are folded into one node.
+ *
+ * @generated from message svc.v1.TraceNode
+ */
+export type TraceNode = Message<"svc.v1.TraceNode"> & {
+  /**
+   * Id of the resource. For a post and for folded resources, an id that is unique in this response only.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * Kind of the resource.
+   *
+   * @generated from field: svc.v1.TraceKind kind = 2;
+   */
+  kind: TraceKind;
+
+  /**
+   * Title of the resource in plain English, such as "Delivery to hooks.example.com".
+   *
+   * @generated from field: string title = 3;
+   */
+  title: string;
+
+  /**
+   * State of the resource, as its own message has it, such as `dead_letter`. Empty if it has none.
+   *
+   * @generated from field: string state = 4;
+   */
+  state: string;
+
+  /**
+   * Meaning of the state.
+   *
+   * @generated from field: svc.v1.Tone tone = 5;
+   */
+  tone: Tone;
+
+  /**
+   * Time of the resource's creation. Unset for folded resources.
+   *
+   * @generated from field: google.protobuf.Timestamp at = 6;
+   */
+  at?: Timestamp | undefined;
+
+  /**
+   * Duration in milliseconds of an ended job or tool call. 0 for other resources.
+   *
+   * @generated from field: uint32 duration_ms = 7;
+   */
+  durationMs: number;
+
+  /**
+   * One sentence in plain English about the state, such as "The endpoint answered 500. svc tried 3 times.".
+   *
+   * @generated from field: string summary = 8;
+   */
+  summary: string;
+
+  /**
+   * Number of resources that this node represents: 1, or the smallest possible number of the folded resources.
+   *
+   * @generated from field: uint32 count = 9;
+   */
+  count: number;
+
+  /**
+   * True if the node represents several resources that are not listed.
+   *
+   * @generated from field: bool is_folded = 10;
+   */
+  isFolded: boolean;
+
+  /**
+   * Filter of the list call that returns the folded resources, such as `eventId=evt_…`. Empty for other nodes, and if no
+   * list call has such a filter.
+   *
+   * @generated from field: string list_filter = 11;
+   */
+  listFilter: string;
+};
+
+/**
+ * Describes the message svc.v1.TraceNode.
+ * Use `create(TraceNodeSchema)` to create a new message.
+ */
+export const TraceNodeSchema: GenMessage<TraceNode> = /*@__PURE__*/
+  messageDesc(file_svc_v1_stats, 17);
+
+/**
+ * A relation of two nodes.
+ *
+ * @generated from message svc.v1.TraceEdge
+ */
+export type TraceEdge = Message<"svc.v1.TraceEdge"> & {
+  /**
+   * Id of the node that is the cause.
+   *
+   * @generated from field: string from = 1;
+   */
+  from: string;
+
+  /**
+   * Id of the node that is the effect.
+   *
+   * @generated from field: string to = 2;
+   */
+  to: string;
+
+  /**
+   * Relation of the two nodes.
+   *
+   * @generated from field: svc.v1.Relation relation = 3;
+   */
+  relation: Relation;
+};
+
+/**
+ * Describes the message svc.v1.TraceEdge.
+ * Use `create(TraceEdgeSchema)` to create a new message.
+ */
+export const TraceEdgeSchema: GenMessage<TraceEdge> = /*@__PURE__*/
+  messageDesc(file_svc_v1_stats, 18);
+
+/**
+ * A missing part of a trace.
+ *
+ * @generated from message svc.v1.TraceGap
+ */
+export type TraceGap = Message<"svc.v1.TraceGap"> & {
+  /**
+   * Id of the node next to which resources are missing.
+   *
+   * @generated from field: string node_id = 1;
+   */
+  nodeId: string;
+
+  /**
+   * Kind of the missing resources.
+   *
+   * @generated from field: svc.v1.TraceKind kind = 2;
+   */
+  kind: TraceKind;
+
+  /**
+   * Reason why they are missing.
+   *
+   * @generated from field: svc.v1.TraceGapReason reason = 3;
+   */
+  reason: TraceGapReason;
+};
+
+/**
+ * Describes the message svc.v1.TraceGap.
+ * Use `create(TraceGapSchema)` to create a new message.
+ */
+export const TraceGapSchema: GenMessage<TraceGap> = /*@__PURE__*/
+  messageDesc(file_svc_v1_stats, 19);
+
+/**
+ * A link of the chain of causes.
+ *
+ * @generated from message svc.v1.Cause
+ */
+export type Cause = Message<"svc.v1.Cause"> & {
+  /**
+   * Id of the node that the sentence is about.
+   *
+   * @generated from field: string node_id = 1;
+   */
+  nodeId: string;
+
+  /**
+   * The cause in plain English.
+   *
+   * @generated from field: string sentence = 2;
+   */
+  sentence: string;
+
+  /**
+   * Action that may solve the problem. REMEDY_UNSPECIFIED if the link is not a problem.
+   *
+   * @generated from field: svc.v1.Remedy remedy = 3;
+   */
+  remedy: Remedy;
+
+  /**
+   * Command of `svc` for this action, or for reading more. Empty if there is none.
+   *
+   * @generated from field: string command = 4;
+   */
+  command: string;
+};
+
+/**
+ * Describes the message svc.v1.Cause.
+ * Use `create(CauseSchema)` to create a new message.
+ */
+export const CauseSchema: GenMessage<Cause> = /*@__PURE__*/
+  messageDesc(file_svc_v1_stats, 20);
+
+/**
+ * Request of Search.
+ *
+ * @generated from message svc.v1.SearchRequest
+ */
+export type SearchRequest = Message<"svc.v1.SearchRequest"> & {
+  /**
+   * Id, a part of an id, or text to find.
+   *
+   * @generated from field: string query = 1;
+   */
+  query: string;
+
+  /**
+   * Kinds of resources to find. If empty, all kinds.
+   *
+   * @generated from field: repeated svc.v1.TraceKind kinds = 2;
+   */
+  kinds: TraceKind[];
+
+  /**
+   * Maximum number of results, at most 50. 0 means 20.
+   *
+   * @generated from field: uint32 limit = 3;
+   */
+  limit: number;
+};
+
+/**
+ * Describes the message svc.v1.SearchRequest.
+ * Use `create(SearchRequestSchema)` to create a new message.
+ */
+export const SearchRequestSchema: GenMessage<SearchRequest> = /*@__PURE__*/
+  messageDesc(file_svc_v1_stats, 21);
+
+/**
+ * Response of Search.
+ *
+ * @generated from message svc.v1.SearchResponse
+ */
+export type SearchResponse = Message<"svc.v1.SearchResponse"> & {
+  /**
+   * Resources that were found: those found by id first, then the others, newest first within each kind. The id of a
+   * saved tool is its slug. The id of a person is its principal id.
+   *
+   * @generated from field: repeated svc.v1.TraceNode results = 1;
+   */
+  results: TraceNode[];
+
+  /**
+   * Kinds of which older resources were not searched.
+   *
+   * @generated from field: repeated svc.v1.TraceKind partial = 2;
+   */
+  partial: TraceKind[];
+};
+
+/**
+ * Describes the message svc.v1.SearchResponse.
+ * Use `create(SearchResponseSchema)` to create a new message.
+ */
+export const SearchResponseSchema: GenMessage<SearchResponse> = /*@__PURE__*/
+  messageDesc(file_svc_v1_stats, 22);
+
+/**
  * A series of counts over time.
  *
  * @generated from enum svc.v1.Series
@@ -797,6 +1143,414 @@ export const NoticeKindSchema: GenEnum<NoticeKind> = /*@__PURE__*/
   enumDesc(file_svc_v1_stats, 1);
 
 /**
+ * Kind of a resource in a trace (a graph of causes and effects).
+ *
+ * @generated from enum svc.v1.TraceKind
+ */
+export const TraceKind = {
+  /**
+   * Not set. Responses never have it.
+   *
+   * @generated from enum value: TRACE_KIND_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * Webhook post from which svc made an event. Its node is made from the event; the post has no id of its own.
+   *
+   * @generated from enum value: TRACE_KIND_POST = 1;
+   */
+  POST: 1,
+
+  /**
+   * Event.
+   *
+   * @generated from enum value: TRACE_KIND_EVENT = 2;
+   */
+  EVENT: 2,
+
+  /**
+   * Delivery of an event to a subscription.
+   *
+   * @generated from enum value: TRACE_KIND_DELIVERY = 3;
+   */
+  DELIVERY: 3,
+
+  /**
+   * Subscription, with the endpoint that receives deliveries.
+   *
+   * @generated from enum value: TRACE_KIND_SUBSCRIPTION = 4;
+   */
+  SUBSCRIPTION: 4,
+
+  /**
+   * Schedule (standing program), which starts jobs.
+   *
+   * @generated from enum value: TRACE_KIND_SCHEDULE = 5;
+   */
+  SCHEDULE: 5,
+
+  /**
+   * Run of a schedule.
+   *
+   * @generated from enum value: TRACE_KIND_RUN = 6;
+   */
+  RUN: 6,
+
+  /**
+   * Job.
+   *
+   * @generated from enum value: TRACE_KIND_JOB = 7;
+   */
+  JOB: 7,
+
+  /**
+   * Ask (question of a job to a person).
+   *
+   * @generated from enum value: TRACE_KIND_ASK = 8;
+   */
+  ASK: 8,
+
+  /**
+   * Tool call.
+   *
+   * @generated from enum value: TRACE_KIND_CALL = 9;
+   */
+  CALL: 9,
+
+  /**
+   * Connected account that a tool call used.
+   *
+   * @generated from enum value: TRACE_KIND_ACCOUNT = 10;
+   */
+  ACCOUNT: 10,
+
+  /**
+   * Saved tool (skill). Only in results of Search.
+   *
+   * @generated from enum value: TRACE_KIND_SAVED_TOOL = 11;
+   */
+  SAVED_TOOL: 11,
+
+  /**
+   * Person whom jobs may ask (contact). Only in results of Search.
+   *
+   * @generated from enum value: TRACE_KIND_PERSON = 12;
+   */
+  PERSON: 12,
+} as const;
+
+/**
+ * Kind of a resource in a trace (a graph of causes and effects).
+ *
+ * @generated from enum svc.v1.TraceKind
+ */
+export type TraceKind = (typeof TraceKind)[keyof typeof TraceKind] | UnknownEnum;
+
+/**
+ * Describes the enum svc.v1.TraceKind.
+ */
+export const TraceKindSchema: GenEnum<TraceKind> = /*@__PURE__*/
+  enumDesc(file_svc_v1_stats, 2);
+
+/**
+ * Meaning of a resource's state, for its color and icon.
+ *
+ * @generated from enum svc.v1.Tone
+ */
+export const Tone = {
+  /**
+   * Not set. Responses never have it.
+   *
+   * @generated from enum value: TONE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * Succeeded or healthy.
+   *
+   * @generated from enum value: TONE_OK = 1;
+   */
+  OK: 1,
+
+  /**
+   * In progress.
+   *
+   * @generated from enum value: TONE_INFO = 2;
+   */
+  INFO: 2,
+
+  /**
+   * Waits for a person, or may need attention.
+   *
+   * @generated from enum value: TONE_WARN = 3;
+   */
+  WARN: 3,
+
+  /**
+   * Failed.
+   *
+   * @generated from enum value: TONE_BAD = 4;
+   */
+  BAD: 4,
+
+  /**
+   * Neutral: ended on purpose, or has no state.
+   *
+   * @generated from enum value: TONE_IDLE = 5;
+   */
+  IDLE: 5,
+} as const;
+
+/**
+ * Meaning of a resource's state, for its color and icon.
+ *
+ * @generated from enum svc.v1.Tone
+ */
+export type Tone = (typeof Tone)[keyof typeof Tone] | UnknownEnum;
+
+/**
+ * Describes the enum svc.v1.Tone.
+ */
+export const ToneSchema: GenEnum<Tone> = /*@__PURE__*/
+  enumDesc(file_svc_v1_stats, 3);
+
+/**
+ * Relation of two resources in a trace.
+ *
+ * @generated from enum svc.v1.Relation
+ */
+export const Relation = {
+  /**
+   * Not set. Responses never have it.
+   *
+   * @generated from enum value: RELATION_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * The post became the event.
+   *
+   * @generated from enum value: RELATION_BECAME = 1;
+   */
+  BECAME: 1,
+
+  /**
+   * The event was delivered, or will be delivered, as this delivery.
+   *
+   * @generated from enum value: RELATION_DELIVERED_AS = 2;
+   */
+  DELIVERED_AS: 2,
+
+  /**
+   * The subscription is the receiver of the delivery.
+   *
+   * @generated from enum value: RELATION_RECEIVED = 3;
+   */
+  RECEIVED: 3,
+
+  /**
+   * The event or the schedule started the run, or would have started it.
+   *
+   * @generated from enum value: RELATION_STARTED = 4;
+   */
+  STARTED: 4,
+
+  /**
+   * The run or the job ran the job.
+   *
+   * @generated from enum value: RELATION_RAN = 5;
+   */
+  RAN: 5,
+
+  /**
+   * The job called the tool.
+   *
+   * @generated from enum value: RELATION_CALLED = 6;
+   */
+  CALLED: 6,
+
+  /**
+   * The job asked a person.
+   *
+   * @generated from enum value: RELATION_ASKED = 7;
+   */
+  ASKED: 7,
+
+  /**
+   * The connected account was used for the tool call.
+   *
+   * @generated from enum value: RELATION_USED_FOR = 8;
+   */
+  USED_FOR: 8,
+} as const;
+
+/**
+ * Relation of two resources in a trace.
+ *
+ * @generated from enum svc.v1.Relation
+ */
+export type Relation = (typeof Relation)[keyof typeof Relation] | UnknownEnum;
+
+/**
+ * Describes the enum svc.v1.Relation.
+ */
+export const RelationSchema: GenEnum<Relation> = /*@__PURE__*/
+  enumDesc(file_svc_v1_stats, 4);
+
+/**
+ * Action that may solve a problem.
+ *
+ * @generated from enum svc.v1.Remedy
+ */
+export const Remedy = {
+  /**
+   * None is known.
+   *
+   * @generated from enum value: REMEDY_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * Connect the account again.
+   *
+   * @generated from enum value: REMEDY_RECONNECT_ACCOUNT = 1;
+   */
+  RECONNECT_ACCOUNT: 1,
+
+  /**
+   * Connect an account of the app for the user.
+   *
+   * @generated from enum value: REMEDY_CONNECT_ACCOUNT = 2;
+   */
+  CONNECT_ACCOUNT: 2,
+
+  /**
+   * Call RetryJob.
+   *
+   * @generated from enum value: REMEDY_RETRY_JOB = 3;
+   */
+  RETRY_JOB: 3,
+
+  /**
+   * Correct the arguments or the program, and submit the program again.
+   *
+   * @generated from enum value: REMEDY_EDIT_PROGRAM = 4;
+   */
+  EDIT_PROGRAM: 4,
+
+  /**
+   * Answer the job's question.
+   *
+   * @generated from enum value: REMEDY_ANSWER_ASK = 5;
+   */
+  ANSWER_ASK: 5,
+
+  /**
+   * Repair the endpoint. svc sends the pending deliveries when the endpoint accepts one.
+   *
+   * @generated from enum value: REMEDY_REPAIR_ENDPOINT = 6;
+   */
+  REPAIR_ENDPOINT: 6,
+
+  /**
+   * Send the delivery again with a replay.
+   *
+   * @generated from enum value: REMEDY_RESEND_DELIVERY = 7;
+   */
+  RESEND_DELIVERY: 7,
+
+  /**
+   * Resume the schedule, the subscription or the job.
+   *
+   * @generated from enum value: REMEDY_RESUME = 8;
+   */
+  RESUME: 8,
+
+  /**
+   * Wait. svc continues by itself.
+   *
+   * @generated from enum value: REMEDY_WAIT = 9;
+   */
+  WAIT: 9,
+
+  /**
+   * Find out at the app if the write arrived.
+   *
+   * @generated from enum value: REMEDY_CHECK_APP = 10;
+   */
+  CHECK_APP: 10,
+} as const;
+
+/**
+ * Action that may solve a problem.
+ *
+ * @generated from enum svc.v1.Remedy
+ */
+export type Remedy = (typeof Remedy)[keyof typeof Remedy] | UnknownEnum;
+
+/**
+ * Describes the enum svc.v1.Remedy.
+ */
+export const RemedySchema: GenEnum<Remedy> = /*@__PURE__*/
+  enumDesc(file_svc_v1_stats, 5);
+
+/**
+ * Reason why a part of a trace is missing.
+ *
+ * @generated from enum svc.v1.TraceGapReason
+ */
+export const TraceGapReason = {
+  /**
+   * Not set. Responses never have it.
+   *
+   * @generated from enum value: TRACE_GAP_REASON_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * The resource does not exist any more: its retention has ended, or it was deleted.
+   *
+   * @generated from enum value: TRACE_GAP_REASON_DELETED = 1;
+   */
+  DELETED: 1,
+
+  /**
+   * The scope of the key does not include the resources.
+   *
+   * @generated from enum value: TRACE_GAP_REASON_NOT_PERMITTED = 2;
+   */
+  NOT_PERMITTED: 2,
+
+  /**
+   * svc read as many rows as one trace may read, so more such resources may exist.
+   *
+   * @generated from enum value: TRACE_GAP_REASON_NOT_SEARCHED = 3;
+   */
+  NOT_SEARCHED: 3,
+
+  /**
+   * The graph reached `maxNodes`.
+   *
+   * @generated from enum value: TRACE_GAP_REASON_NODE_LIMIT = 4;
+   */
+  NODE_LIMIT: 4,
+} as const;
+
+/**
+ * Reason why a part of a trace is missing.
+ *
+ * @generated from enum svc.v1.TraceGapReason
+ */
+export type TraceGapReason = (typeof TraceGapReason)[keyof typeof TraceGapReason] | UnknownEnum;
+
+/**
+ * Describes the enum svc.v1.TraceGapReason.
+ */
+export const TraceGapReasonSchema: GenEnum<TraceGapReason> = /*@__PURE__*/
+  enumDesc(file_svc_v1_stats, 6);
+
+/**
  * Reports the state of a project: its backlog, counts over time, and live changes.
  *
  * Every call takes its project from the calling key.
@@ -865,6 +1619,49 @@ export const StatsService: GenService<{
     methodKind: "server_streaming";
     input: typeof WatchProjectRequestSchema;
     output: typeof WatchProjectResponseSchema;
+  },
+  /**
+   * Returns why a resource exists or failed: the graph of its causes up to the received webhook post, and of its effects
+   * down to the tool calls. Accepts ids of events, deliveries, subscriptions, runs of schedules, schedules (standing
+   * programs), jobs, asks (questions to people), tool calls and connected accounts. The graph has at most 20 resources
+   * of a kind for each resource above them; one folded node replaces the others. The server writes all titles and
+   * sentences.
+   *
+   * A scoped key gets only the resources that its own lists and reads return. It gets no deliveries and no
+   * subscriptions. `gaps` says what is left out, and why.
+   *
+   * Errors:
+   * - invalid_argument TRACE_ID_UNKNOWN: `id` is not an id of one of these kinds.
+   * - invalid_argument MAX_NODES_INVALID: `maxNodes` is larger than 200.
+   * - not_found TRACE_NOT_FOUND: the project has no such resource, or the key has no access to it.
+   *
+   * @generated from rpc svc.v1.StatsService.Trace
+   */
+  trace: {
+    methodKind: "unary";
+    input: typeof TraceRequestSchema;
+    output: typeof TraceResponseSchema;
+  },
+  /**
+   * Finds resources of the project:
+   * - by id, or by the beginning of an id such as `job_01h45`: the newest resource whose id begins like this;
+   * - by the last 4 or more characters of an id: among the newest 1,000 events, deliveries, tool calls, jobs and asks;
+   * - by text: jobs by title among the newest 2,000; endpoints of subscriptions by address, schedules by title and slug,
+   *   saved tools by description and slug, and people by name, among at most 5,000 of each.
+   *
+   * Upper and lower case are equal. Payloads, arguments and questions are not searched. A scoped key finds only what its
+   * lists return. A query of less than 2 characters finds nothing.
+   *
+   * Errors:
+   * - invalid_argument FILTER_TEXT_INVALID: `query` has more than 200 characters.
+   * - invalid_argument SEARCH_LIMIT_INVALID: `limit` is larger than 50.
+   *
+   * @generated from rpc svc.v1.StatsService.Search
+   */
+  search: {
+    methodKind: "unary";
+    input: typeof SearchRequestSchema;
+    output: typeof SearchResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_svc_v1_stats, 0);

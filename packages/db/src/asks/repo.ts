@@ -3,12 +3,17 @@ import { and, asc, desc, eq, lt, type SQL, sql } from "drizzle-orm";
 import type { PgColumn } from "drizzle-orm/pg-core";
 import type { Executor } from "../connect.ts";
 import { jobAsks } from "../schema/jobs.ts";
+import { namesBut } from "../sql/codec.ts";
 import { filterColumn } from "../sql/filter.ts";
 import { keyOf, newestOfProject, newestWith } from "../sql/newest-first.ts";
+import { selectList } from "../sql/select-list.ts";
 import { arrayLiteral } from "../sql/statement.ts";
 
 /** A question (ask) as its database row holds it. */
 export type AskRecord = typeof jobAsks.$inferSelect;
+
+/** The columns of an ask, as SQL. `a` is the name of the ask's row in the query. */
+export const askColumns = selectList(jobAsks, namesBut(jobAsks), "a");
 
 /** A question (ask) to store. */
 export type NewAsk = Omit<

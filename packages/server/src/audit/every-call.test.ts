@@ -61,7 +61,7 @@ const others: Readonly<Record<string, string>> = {
   TestConnection: "reads once, as a call of a tool with its row of the ledger",
 };
 
-const reading = /^(Get|Poll|List|Search|Describe|Watch|Query|Check|Preview|Verify)/;
+const reading = /^(Get|Poll|List|Search|Describe|Watch|Query|Check|Preview|Trace|Verify)/;
 
 const services = await readServices();
 

@@ -21,6 +21,8 @@ import {
 import { serverFaults } from "../errors.ts";
 import { mcpPath } from "../http/mcp-path.ts";
 import { readBacklog } from "./backlog.ts";
+import { search } from "./trace/search.ts";
+import { readTrace, type TraceContext } from "./trace/trace.ts";
 import { type WatchContext, watchProject } from "./watch-project.ts";
 
 /** Series counted over time, by their names in the database. */
@@ -221,11 +223,15 @@ async function readStart({ db, isSandbox, publicUrl }: StartOptions, projectId: 
 }
 
 /** Creates StatsService. Every method uses the project of the calling key. */
-export function createStatsService(context: WatchContext & StartOptions): ServiceImpl<typeof StatsService> {
+export function createStatsService(
+  context: WatchContext & StartOptions & TraceContext,
+): ServiceImpl<typeof StatsService> {
   return {
     getStart: (_request, ctx) => readStart(context, requireProject(ctx).projectId),
     getBacklog: (_request, ctx) => readBacklog(context, requireProject(ctx).projectId),
     querySeries: (request, ctx) => querySeries(context, requireProject(ctx).projectId, request),
     watchProject: (request, ctx) => watchProject(context, request, ctx),
+    search: (request, ctx) => search(context, requireProject(ctx), request),
+    trace: (request, ctx) => readTrace(context, requireProject(ctx), request),
   };
 }

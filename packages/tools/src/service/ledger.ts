@@ -11,7 +11,7 @@ import {
   type Sealer,
   timeRange,
 } from "@svc/core";
-import type { ToolCallFilter, ToolCallSummary } from "@svc/db/calls/list-page";
+import type { ToolCallFilter } from "@svc/db/calls/list-page";
 import type { WalkedCallFilter } from "@svc/db/calls/list-walked";
 import { toolCallsForProject } from "@svc/db/calls/repo";
 import type { Executor } from "@svc/db/connect";
@@ -44,7 +44,7 @@ export function ledgerMethods({ db, sealer, ledger }: LedgerContext): Methods {
       isInScope: (row, binding) => isRowInScope(row, binding),
       answer: (rows) => ({
         calls: rows.map((row) =>
-          toToolCall(row, { message: messageOf(ledger, row), argumentsJson: "", resultJson: "" }),
+          toToolCall(row, { message: ledger.openMessage(row), argumentsJson: "", resultJson: "" }),
         ),
       }),
     }),
@@ -54,7 +54,7 @@ export function ledgerMethods({ db, sealer, ledger }: LedgerContext): Methods {
       const row = await toolCallsForProject(db, projectId).find(id);
       if (row === undefined || !isRowInScope(row, binding)) throw toolFaults.TOOL_CALL_NOT_FOUND(request.id);
       const call = toToolCall(row, {
-        message: messageOf(ledger, row),
+        message: ledger.openMessage(row),
         argumentsJson: ledger.openText(id, projectId, "arguments", row.arguments),
         resultJson: row.result === null ? "" : ledger.openText(id, projectId, "result", row.result),
       });
@@ -62,14 +62,6 @@ export function ledgerMethods({ db, sealer, ledger }: LedgerContext): Methods {
       return { call };
     },
   };
-}
-
-/**
- * Returns the message of a call as plain text. A message is not encrypted if the call was made before svc 0.2, or if it quotes nothing of
- * the call.
- */
-function messageOf(ledger: Ledger, { id, projectId, message, sealedMessage }: ToolCallSummary): string {
-  return sealedMessage === null ? message : ledger.openText(id, projectId, "message", sealedMessage);
 }
 
 type Filter = ToolCallFilter & WalkedCallFilter;

@@ -1,5 +1,6 @@
 import type { ToolDefinition } from "@svc/catalog";
 import { type AccountId, type Clock, createBatcher, type Id, type ProjectId, type Sealer, singleLine } from "@svc/core";
+import type { ToolCallSummary } from "@svc/db/calls/list-page";
 import { type CallRecord, putToolCalls } from "@svc/db/calls/repo";
 import type { Database } from "@svc/db/connect";
 import { isUnavailable } from "@svc/db/driver";
@@ -105,6 +106,8 @@ export type Ledger = {
     column: "arguments" | "result" | "message",
     sealed: Uint8Array,
   ): string;
+  /** Returns the message of a stored call as plain text. Versions before 0.2, and calls whose message quotes nothing, stored it as text. */
+  openMessage(call: Pick<ToolCallSummary, "id" | "projectId" | "message" | "sealedMessage">): string;
   /** Resolves when every ledger row that was passed to this object so far is written to the database. */
   drain(): Promise<void>;
 };
@@ -170,6 +173,8 @@ export function createLedger({ db, clock, sealer, observer }: LedgerOptions): Le
     openReplay: (id, projectId, sealed) => JSON.parse(openColumn(projectId, id, "replay", sealed)) as Replay,
     openText: (id, projectId, column, sealed) =>
       column === "arguments" && sealed.byteLength === 0 ? "{}" : openColumn(projectId, id, column, sealed),
+    openMessage: ({ id, projectId, message, sealedMessage }) =>
+      sealedMessage === null ? message : openColumn(projectId, id, "message", sealedMessage),
     drain: () => batcher.idle(),
   };
 }

@@ -1,0 +1,236 @@
+import { Relation, Remedy, Tone, TraceGapReason, TraceKind, type TraceResponse } from "@svc/gen/stats";
+import { createSvcClient, JobStatus, type SvcClient, svcErrorDetails } from "@svc/sdk";
+import { programText } from "@svc/testing/jobs-node";
+import { startTestReceiver, type TestReceiver } from "@svc/testing/receiver";
+import { startTestServer, type TestServer } from "@svc/testing/server";
+import { calendarSecret, postCalendar } from "@svc/testing/server-process";
+import { until } from "@svc/testing/until";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+// The trace of one post: the event, its delivery to an endpoint that fails, the run of a schedule, its job and the job's calls.
+
+const variables = { SVC_WEBHOOK_SECRET_CALENDAR: calendarSecret, SVC_SANDBOX: "force", SVC_RETRY_SCHEDULE: "1h" };
+let server: TestServer;
+let receiver: TestReceiver;
+let client: SvcClient;
+const ids = { event: "", delivery: "", subscription: "", program: "", run: "", job: "", call: "", ok: "", account: "" };
+
+const program = {
+  version: 1,
+  title: "Copy the deals",
+  steps: [
+    { id: "deals", call: "sales_crm.list_deals", entity: "ada" },
+    // The sandbox answers every call of this entity with an error.
+    { id: "lost", call: "sales_crm.get_deal", entity: "sandbox:error", args: { deal_id: 1 } },
+  ],
+};
+const definition = { version: 1, source: { trigger: { slug: "calendar.events_changed" } }, program };
+
+beforeAll(async () => {
+  server = await startTestServer({ variables });
+  receiver = await startTestReceiver();
+  receiver.script({ status: 500 });
+  client = createSvcClient({ baseUrl: server.url, apiKey: server.key });
+  const { account } = await client.connections.initiateConnection({ toolkitSlug: "sales_crm", entityId: "ada" });
+  await client.connections.initiateConnection({ toolkitSlug: "sales_crm", entityId: "sandbox:error" });
+  const { subscription } = await client.triggers.createSubscription({ endpointUrl: `${receiver.url}/secret-path` });
+  const definitionJson = JSON.stringify(definition);
+  const { standingProgram } = await client.standing.createStandingProgram({ slug: "copy", definitionJson });
+  expect(await postCalendar(server, "channel", 1)).toBe(202);
+  const [event] = (await client.triggers.listEvents({})).events;
+  const { id: eventId = "" } = event ?? {};
+  await until(async () => {
+    const { runs } = await client.standing.listStandingRuns({ standingProgramId: standingProgram?.id ?? "" });
+    const { deliveries } = await client.triggers.listDeliveries({ eventId });
+    ids.run = runs[0]?.id ?? "";
+    ids.job = runs[0]?.jobId ?? "";
+    ids.delivery = deliveries[0]?.id ?? "";
+    const job = ids.job === "" ? undefined : (await client.jobs.getJob({ id: ids.job })).job;
+    return job?.status === JobStatus.FAILED && deliveries[0]?.attempts === 1;
+  });
+  const { calls } = await client.tools.listToolCalls({ jobId: ids.job });
+  ids.call = calls.find(({ outcome }) => outcome === "provider_error")?.id ?? "";
+  ids.ok = calls.find(({ outcome }) => outcome === "ok")?.id ?? "";
+  Object.assign(ids, {
+    event: eventId,
+    subscription: subscription?.id,
+    program: standingProgram?.id,
+    account: account?.id,
+  });
+}, 60_000);
+afterAll(async () => {
+  await server?.stop();
+  await receiver?.[Symbol.asyncDispose]();
+});
+
+async function reasonOf(call: Promise<unknown>): Promise<string | undefined> {
+  const error = await call.then(
+    () => undefined,
+    (cause: unknown) => cause,
+  );
+  return svcErrorDetails(error)[0]?.reason;
+}
+
+const kindsOf = ({ nodes }: TraceResponse) =>
+  nodes.map(({ kind }) => Object.entries(TraceKind).find(([, value]) => value === kind)?.[0] ?? "").sort();
+const hasEdge = ({ edges }: TraceResponse, from: string, to: string, relation: Relation) =>
+  edges.some((edge) => edge.from === from && edge.to === to && edge.relation === relation);
+
+test("the trace of an event shows its post, delivery, run, job and calls, and why it was not delivered", async () => {
+  const trace = await client.stats.trace({ id: ids.event });
+  expect(kindsOf(trace)).toEqual(
+    ["POST", "EVENT", "DELIVERY", "SUBSCRIPTION", "SCHEDULE", "RUN", "JOB", "CALL", "CALL"].sort(),
+  );
+  expect(hasEdge(trace, `post_of_${ids.event}`, ids.event, Relation.BECAME)).toBe(true);
+  expect(hasEdge(trace, ids.event, ids.delivery, Relation.DELIVERED_AS)).toBe(true);
+  expect(hasEdge(trace, ids.subscription, ids.delivery, Relation.RECEIVED)).toBe(true);
+  expect(hasEdge(trace, ids.event, ids.run, Relation.STARTED)).toBe(true);
+  expect(hasEdge(trace, ids.program, ids.run, Relation.STARTED)).toBe(true);
+  expect(hasEdge(trace, ids.run, ids.job, Relation.RAN)).toBe(true);
+  expect(hasEdge(trace, ids.job, ids.call, Relation.CALLED)).toBe(true);
+  expect(hasEdge(trace, ids.job, ids.ok, Relation.CALLED)).toBe(true);
+  expect(trace.gaps).toEqual([]);
+  const job = trace.nodes.find(({ id }) => id === ids.job);
+  expect(job).toMatchObject({ title: "Job Copy the deals", state: "failed", tone: Tone.BAD, count: 1 });
+  expect(JSON.stringify(trace.nodes.map(({ title, summary }) => [title, summary]))).not.toContain("secret-path");
+});
+
+test("a failed job is traced down to the call that failed, and up to the post", async () => {
+  const trace = await client.stats.trace({ id: ids.job });
+  expect(trace.why.map(({ nodeId }) => nodeId)).toEqual([ids.job, ids.call]);
+  expect(trace.why[1]).toMatchObject({ remedy: Remedy.RETRY_JOB, command: `svc tool-calls show ${ids.call}` });
+  expect(trace.why[1]?.sentence).toMatch(/^Call of sales_crm\.get_deal: The app answered with an error/);
+  expect(kindsOf(trace)).toEqual(["POST", "EVENT", "SCHEDULE", "RUN", "JOB", "CALL", "CALL"].sort());
+});
+
+test("a call that succeeded is traced up to the post with which everything began", async () => {
+  const trace = await client.stats.trace({ id: ids.ok });
+  const chain = [ids.ok, ids.job, ids.run, ids.event, `post_of_${ids.event}`];
+  expect(trace.why.map(({ nodeId }) => nodeId)).toEqual(chain);
+  expect(hasEdge(trace, ids.account, ids.ok, Relation.USED_FOR)).toBe(true);
+});
+
+test("a delivery, an endpoint, a schedule, a run and an account are traced too", async () => {
+  const delivery = await client.stats.trace({ id: ids.delivery });
+  expect(kindsOf(delivery)).toEqual(["POST", "EVENT", "DELIVERY", "SUBSCRIPTION"].sort());
+  expect(delivery.why[0]?.sentence).toMatch(
+    /^Delivery to 127\.0\.0\.1:\d+: The endpoint answered 500\. svc tried once/,
+  );
+  expect(kindsOf(await client.stats.trace({ id: ids.subscription }))).toEqual(["DELIVERY", "SUBSCRIPTION"]);
+  expect(kindsOf(await client.stats.trace({ id: ids.program }))).toEqual(["CALL", "CALL", "JOB", "RUN", "SCHEDULE"]);
+  expect(kindsOf(await client.stats.trace({ id: ids.run }))).toContain("POST");
+  expect(kindsOf(await client.stats.trace({ id: ids.account }))).toEqual(["ACCOUNT", "CALL"]);
+});
+
+test("a question leads to its job, and its job waits for the answer", async () => {
+  const asking = {
+    title: "Ask first",
+    steps: [{ id: "gate", judge: "sure" }],
+    points: { sure: { question: "Sure?", continuations: ["proceed", "abort"], escalation: [{ principal: "lead" }] } },
+  };
+  await client.contacts.putContact({ contact: { principalId: "lead", name: "Lead" } });
+  const { job } = await client.jobs.submitJob({ programJson: programText(asking) });
+  const jobId = job?.id ?? "";
+  await until(async () => (await client.jobs.listAsks({ jobId })).asks.length === 1);
+  const askId = (await client.jobs.listAsks({ jobId })).asks[0]?.requestId ?? "";
+  const trace = await client.stats.trace({ id: jobId });
+  expect(trace.why.map(({ nodeId }) => nodeId)).toEqual([jobId, askId]);
+  expect(trace.why[1]).toMatchObject({ remedy: Remedy.ANSWER_ASK });
+  const ask = await client.stats.trace({ id: askId });
+  expect(hasEdge(ask, jobId, askId, Relation.ASKED)).toBe(true);
+});
+
+test("more than 20 deliveries of an event are folded, and a small graph says that it is full", async () => {
+  await Promise.all(
+    Array.from({ length: 22 }, (_, index) =>
+      client.triggers.createSubscription({ endpointUrl: `${receiver.url}/${index}` }),
+    ),
+  );
+  expect(await postCalendar(server, "channel", 2)).toBe(202);
+  const [event] = (await client.triggers.listEvents({})).events;
+  const id = event?.id ?? "";
+  await until(async () => (await client.triggers.listDeliveries({ eventId: id })).deliveries.length === 23);
+  const trace = await client.stats.trace({ id, maxNodes: 200 });
+  const deliveries = trace.nodes.filter(({ kind }) => kind === TraceKind.DELIVERY);
+  expect(deliveries).toHaveLength(21);
+  expect(deliveries.find(({ isFolded }) => isFolded)).toMatchObject({ listFilter: `eventId=${id}`, count: 1 });
+  const small = await client.stats.trace({ id, maxNodes: 5 });
+  expect(small.nodes).toHaveLength(5);
+  expect(small.gaps.map(({ reason }) => reason)).toContain(TraceGapReason.NODE_LIMIT);
+  expect(
+    small.edges.every(({ from, to }) => [from, to].every((one) => small.nodes.some((node) => node.id === one))),
+  ).toBe(true);
+});
+
+test("a scoped key sees its own part of a trace, and what is left out", async () => {
+  const { json: made } = await server.admin("CreateApiKey", {
+    ...{
+      projectId: (await client.identity.getIdentity({})).projectId,
+      role: "ROLE_MEMBER",
+      name: "ada",
+      entityId: "ada",
+    },
+  });
+  const ada = createSvcClient({ baseUrl: server.url, apiKey: made.key });
+  const trace = await ada.stats.trace({ id: ids.ok });
+  expect(kindsOf(trace)).toEqual(["ACCOUNT", "CALL"]);
+  expect(trace.gaps).toMatchObject([{ nodeId: ids.ok, kind: TraceKind.JOB, reason: TraceGapReason.NOT_PERMITTED }]);
+  const { event, delivery, subscription, program: schedule, run, job, call } = ids;
+  for (const id of [event, delivery, subscription, schedule, run, job, call]) {
+    expect(await reasonOf(ada.stats.trace({ id })), id).toBe("TRACE_NOT_FOUND");
+  }
+});
+
+test("another project finds nothing, and a request that does not fit is refused", async () => {
+  const { json: other } = await server.admin("CreateProject", { name: "other" });
+  const { json: made } = await server.admin("CreateApiKey", {
+    projectId: other.project.id,
+    role: "ROLE_MEMBER",
+    name: "t",
+  });
+  const stranger = createSvcClient({ baseUrl: server.url, apiKey: made.key });
+  for (const id of Object.values(ids)) expect(await reasonOf(stranger.stats.trace({ id })), id).toBe("TRACE_NOT_FOUND");
+  expect(await reasonOf(client.stats.trace({ id: "key_01h455vb4pex5vsknk084sn02q" }))).toBe("TRACE_ID_UNKNOWN");
+  expect(await reasonOf(client.stats.trace({ id: "" }))).toBe("TRACE_ID_UNKNOWN");
+  expect(await reasonOf(client.stats.trace({ id: ids.job, maxNodes: 201 }))).toBe("MAX_NODES_INVALID");
+});
+
+const foundIds = async (svc: SvcClient, query: string, more: object = {}) =>
+  (await svc.stats.search({ query, ...more })).results.map(({ id }) => id);
+
+test("a search finds an id, its beginning and its end, and texts of jobs, endpoints, schedules and people", async () => {
+  for (const id of Object.values(ids)) expect(await foundIds(client, id), id).toEqual([id]);
+  expect(await foundIds(client, ids.job.slice(0, -2))).toEqual([ids.job]);
+  expect(await foundIds(client, ids.event.slice(0, 26))).toEqual([ids.event]);
+  for (const id of [ids.event, ids.delivery, ids.job, ids.ok]) expect(await foundIds(client, id.slice(-6))).toEqual([id]);
+  expect(await foundIds(client, "copy the")).toEqual([ids.job]);
+  expect(await foundIds(client, "SECRET-path")).toEqual([ids.subscription]);
+  expect(await foundIds(client, "copy", { kinds: [TraceKind.SCHEDULE] })).toEqual([ids.program]);
+  expect(await foundIds(client, "lea")).toContain("lead");
+  expect(await foundIds(client, "127.0.0.1", { limit: 3 })).toHaveLength(3);
+  expect(await foundIds(client, "no such thing at all")).toEqual([]);
+  expect(await foundIds(client, "x")).toEqual([]);
+});
+
+test("a search shows a scoped key and another project only what their lists show", async () => {
+  const { json: made } = await server.admin("CreateApiKey", {
+    projectId: (await client.identity.getIdentity({})).projectId,
+    ...{ role: "ROLE_MEMBER", name: "ada too", entityId: "ada" },
+  });
+  const ada = createSvcClient({ baseUrl: server.url, apiKey: made.key });
+  expect(await foundIds(ada, ids.ok)).toEqual([ids.ok]);
+  expect(await foundIds(ada, ids.ok.slice(-6))).toEqual([ids.ok]);
+  const { json: project } = await server.admin("CreateProject", { name: "search" });
+  const theirs = { projectId: project.project.id, role: "ROLE_MEMBER", name: "theirs" };
+  const stranger = createSvcClient({
+    baseUrl: server.url,
+    apiKey: (await server.admin("CreateApiKey", theirs)).json.key,
+  });
+  for (const query of [...Object.values(ids).filter((id) => id !== ids.ok && id !== ids.account), "copy", "127.0", "lea"]) {
+    expect(await foundIds(ada, query), query).toEqual([]);
+    expect(await foundIds(stranger, query), query).toEqual([]);
+  }
+  expect(await foundIds(stranger, ids.ok)).toEqual([]);
+  expect(await reasonOf(client.stats.search({ query: "copy", limit: 51 }))).toBe("SEARCH_LIMIT_INVALID");
+  expect(await reasonOf(client.stats.search({ query: "a".repeat(201) }))).toBe("FILTER_TEXT_INVALID");
+});

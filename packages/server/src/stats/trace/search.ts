@@ -59,7 +59,7 @@ const namedAtOnce = 500;
 type Caller = Pick<ProjectPrincipal, "projectId" | "binding">;
 type Searching = TraceContext & Caller;
 
-/** What one part of a search found. `isPartial`: true if the part did not read all resources of its kind. */
+/** The result of one part of a search. `isPartial`: true if the part did not read all resources of its kind. */
 type Found = { readonly nodes: readonly TracedNode[]; readonly isPartial?: boolean };
 type Finder = (searching: Searching, query: string, limit: number) => Promise<Found>;
 

@@ -202,7 +202,8 @@ test("a search finds an id, its beginning and its end, and texts of jobs, endpoi
   for (const id of Object.values(ids)) expect(await foundIds(client, id), id).toEqual([id]);
   expect(await foundIds(client, ids.job.slice(0, -2))).toEqual([ids.job]);
   expect(await foundIds(client, ids.event.slice(0, 26))).toEqual([ids.event]);
-  for (const id of [ids.event, ids.delivery, ids.job, ids.ok]) expect(await foundIds(client, id.slice(-6))).toEqual([id]);
+  for (const id of [ids.event, ids.delivery, ids.job, ids.ok])
+    expect(await foundIds(client, id.slice(-6))).toEqual([id]);
   expect(await foundIds(client, "COPY the", { kinds: [TraceKind.JOB] })).toContain(ids.job);
   expect(await foundIds(client, "SECRET-path")).toEqual([ids.subscription]);
   expect(await foundIds(client, "copy", { kinds: [TraceKind.SCHEDULE] })).toEqual([ids.program]);
@@ -226,7 +227,12 @@ test("a search shows a scoped key and another project only what their lists show
     baseUrl: server.url,
     apiKey: (await server.admin("CreateApiKey", theirs)).json.key,
   });
-  for (const query of [...Object.values(ids).filter((id) => id !== ids.ok && id !== ids.account), "copy", "127.0", "lea"]) {
+  for (const query of [
+    ...Object.values(ids).filter((id) => id !== ids.ok && id !== ids.account),
+    "copy",
+    "127.0",
+    "lea",
+  ]) {
     expect(await foundIds(ada, query), query).toEqual([]);
     expect(await foundIds(stranger, query), query).toEqual([]);
   }

@@ -1,3 +1,4 @@
+import { create } from "@bufbuild/protobuf";
 import {
   checkFilterText,
   type Id,
@@ -25,7 +26,6 @@ import { readStandingPrograms, standingProgramsForProject } from "@svc/db/standi
 import { standingRunsForProject } from "@svc/db/standing/runs";
 import { subscriptionsForProject } from "@svc/db/subscriptions/repo";
 import { type SearchRequest, type SearchResponse, SearchResponseSchema, TraceKind } from "@svc/gen/stats";
-import { create } from "@bufbuild/protobuf";
 import { serverFaults } from "../../errors.ts";
 import { nodeMessage } from "./graph.ts";
 import {
@@ -214,7 +214,8 @@ async function findByBeginning(searching: Searching, query: string): Promise<Tra
   if (kind === undefined || rest === undefined || !/^[0-7][0-9a-hjkmnp-tv-z]*$/.test(rest)) return undefined;
   if (rest.length > idLength) return [];
   const start = `${prefix}_${rest}`;
-  const id = rest.length === idLength ? start : await kind.below?.(searching, `${prefix}_${rest.padEnd(idLength, "z")}`);
+  const id =
+    rest.length === idLength ? start : await kind.below?.(searching, `${prefix}_${rest.padEnd(idLength, "z")}`);
   const node = id?.startsWith(start) ? await kind.byId(searching, id) : undefined;
   return node === undefined ? [] : [node];
 }
@@ -241,7 +242,11 @@ type After<Place> = { readonly after: Place | undefined; readonly limit: number 
 async function walk<Row, Place>(
   max: number,
   size: number,
-  { read, placeOf, fits }: {
+  {
+    read,
+    placeOf,
+    fits,
+  }: {
     readonly read: (page: After<Place>) => Promise<readonly Row[]>;
     readonly placeOf: (row: Row) => Place;
     readonly fits: (row: Row) => boolean;
@@ -271,7 +276,7 @@ const finders: ReadonlyMap<TraceKind, Finder> = new Map<TraceKind, Finder>([
       const jobs = jobsForProject(db, projectId);
       const filter = { ...anyJob, parentJobId: undefined, ...noTimes };
       const { rows, isPartial } = await walk(
-        ...[titlesMax, titlesAtOnce] as const,
+        ...([titlesMax, titlesAtOnce] as const),
         {
           read: (page: After<Id<"job">>) => jobs.list(filter, page),
           placeOf: idOf,
@@ -288,7 +293,7 @@ const finders: ReadonlyMap<TraceKind, Finder> = new Map<TraceKind, Finder>([
       if (binding !== undefined) return { nodes: [] };
       const subscriptions = subscriptionsForProject(db, projectId);
       const { rows, isPartial } = await walk(
-        ...[namedMax, namedAtOnce] as const,
+        ...([namedMax, namedAtOnce] as const),
         {
           read: (page: After<SubscriptionId>) => subscriptions.list(page),
           placeOf: idOf,
@@ -304,7 +309,7 @@ const finders: ReadonlyMap<TraceKind, Finder> = new Map<TraceKind, Finder>([
     async ({ db, projectId, binding }, query, limit) => {
       const programs = standingProgramsForProject(db, projectId);
       const { rows, isPartial } = await walk(
-        ...[namedMax, namedAtOnce] as const,
+        ...([namedMax, namedAtOnce] as const),
         {
           read: (page: After<StandingProgramId>) => programs.list({ state: undefined, sourceKind: undefined }, page),
           placeOf: idOf,
@@ -330,7 +335,7 @@ const finders: ReadonlyMap<TraceKind, Finder> = new Map<TraceKind, Finder>([
       if (binding !== undefined) return { nodes: [] };
       const contacts = contactsForProject(db, projectId);
       const { rows, isPartial } = await walk(
-        ...[namedMax, namedAtOnce] as const,
+        ...([namedMax, namedAtOnce] as const),
         {
           read: (page: After<string>) => contacts.list(page),
           placeOf: ({ principalId }) => principalId,

@@ -60,7 +60,6 @@ export async function readAll(scene: Playing): Promise<void> {
   await readConsole(call, server);
   await readGrants(call, server);
   await readStats(scene);
-  await readSandbox(scene);
   await exportAnn(scene, projectId);
   pages.push(await (await fetch(`${server.url}/metrics`)).text());
   await call("JobsService/ListSkills");
@@ -88,14 +87,6 @@ async function readStats({ call, server, answers }: Playing): Promise<void> {
     answers.push({ method: "StatsService/WatchProject", isOk: true, text });
     break;
   }
-}
-
-/** Tries svc with the calls of the sandbox. */
-async function readSandbox({ call }: Pick<Playing, "call">): Promise<void> {
-  const { inboxId } = await call("SandboxService/SendSampleEvent");
-  await call("SandboxService/ListInboxRequests", { inboxId });
-  await call("SandboxService/CreateInbox");
-  await call("SandboxService/ConnectSandboxAccounts", { entityId: "demo", toolkitSlugs: ["messaging_bot"] });
 }
 
 /** Exports all data of the entity whose accounts have the credentials. */

@@ -16,10 +16,39 @@ const destructiveVerbs = new Set(
 );
 
 /**
+ * Beginnings of German, French and Spanish verbs of the same meaning, as they are written without accents. They match all forms of a verb.
+ */
+const destructiveStems = new RegExp(
+  `^(?:${[
+    "loesch entfern(?!ung) stornier storno kuendig widerruf abbrech abbruch zuruecksetz deaktivier sperr vernicht verwerf bereinig",
+    "archivier erstatt supprim effac annul retirer resilier revoqu detrui vider desactiv rembours",
+    "elimin borra borrar cancela anula quita revoca destru vacia desactiva reembols",
+  ]
+    .join(" ")
+    .replaceAll(" ", "|")})`,
+);
+
+function isDestructiveVerb(word: string): boolean {
+  return destructiveVerbs.has(word) || destructiveStems.test(word);
+}
+
+/** Returns the first word of a text that is a verb of taking something away, in English, German, French or Spanish. */
+export function destructiveVerbIn(text: string): string | undefined {
+  return wordsOf(text.slice(0, 500)).find((word) =>
+    [word, word.replace(/s$/, ""), word.replace(/es$/, "")].some(isDestructiveVerb),
+  );
+}
+
+/**
  * Words at the end of a path which show that even a GET changes something. An imported GET operation with such a path gets the access class
  * `destructive`.
  */
-const changingGets = new Set(["delete", "remove", "revoke", "cancel", "logout", "unsubscribe"]);
+const changingGets = new Set(
+  [
+    "delete remove revoke cancel logout unsubscribe loeschen entfernen stornieren kuendigen abbrechen",
+    "supprimer effacer annuler eliminar borrar cancelar anular",
+  ].flatMap((words) => words.split(" ")),
+);
 
 /** Words in the name or path of a POST operation which show that the operation probably reads and changes nothing. */
 const readingVerbs = new Set(
@@ -41,7 +70,7 @@ export function classOf({ method, path, id }: Classed): AccessClass {
   if (method === "GET")
     return last.some((word) => changingGets.has(word)) && last.length === 1 ? "destructive" : "read";
   if (method === "DELETE") return "destructive";
-  return [...last, ...wordsOf(id)].some((word) => destructiveVerbs.has(word)) ? "destructive" : "write";
+  return [...last, ...wordsOf(id)].some(isDestructiveVerb) ? "destructive" : "write";
 }
 
 /**
@@ -54,7 +83,20 @@ export function mayOnlyRead({ method, path, id }: Classed): boolean {
   return readingVerbs.has(first) || lastWords(path).some((word) => readingVerbs.has(word));
 }
 
+/**
+ * True if a GET operation probably changes something: its id begins with an English verb of taking something away, or its id
+ * or last path word is such a verb of another language. Its class stays `read`, and svc only suggests `destructive`.
+ */
+export function mayTakeAway({ method, path, id }: Classed): boolean {
+  if (method !== "GET") return false;
+  const words = wordsOf(id.split(/[./]/).at(-1) ?? "");
+  return (
+    destructiveVerbs.has(words[0] ?? "") || [...words, ...lastWords(path)].some((word) => destructiveStems.test(word))
+  );
+}
+
+/** Returns the words of the last segment of a path that has any, without parameters: of `/orders/{id}:cancel`, the word `cancel`. */
 function lastWords(path: string): string[] {
-  const segment = path.split("/").findLast((part) => part !== "" && !part.startsWith("{"));
-  return wordsOf((segment ?? "").replaceAll(/\{[^}]*\}/g, " "));
+  const segments = path.split("/").map((segment) => wordsOf(segment.replaceAll(/\{[^}]*\}/g, " ")));
+  return segments.findLast((words) => words.length > 0) ?? [];
 }

@@ -258,6 +258,77 @@ test("rules of a schema are kept or named in a note", () => {
   ]);
 });
 
+test("verbs of other languages and after a colon are destructive, and of a GET they are a suggestion", () => {
+  const paths = {
+    "/a/{id}:cancel": { post: { operationId: "a", responses: {} } },
+    "/a/{id}/stornieren": { post: { operationId: "b", responses: {} } },
+    "/b": { post: { operationId: "retoureL\u00f6schen", responses: {} } },
+    "/c": {
+      post: { operationId: "eliminarPedido", responses: {} },
+      get: { operationId: "supprimerCommande", responses: {} },
+    },
+    "/d/entfernung": { post: { operationId: "distance", responses: {} } },
+  };
+  const { tools, report } = imported({ ...shopDocument(), paths });
+  expect(Object.entries(tools).map(([name, { class: access }]) => `${name} ${access}`)).toEqual([
+    ...["a destructive", "b destructive", "retoure_loeschen destructive", "supprimer_commande read"],
+    ...["eliminar_pedido destructive", "distance write"],
+  ]);
+  expect(report.suggestions).toEqual([{ tool: "supprimer_commande", class: "destructive" }]);
+});
+
+test("read for a DELETE is refused by name, and read for a tool with a verb of deletion is noted", () => {
+  const read = (match: string) => ({ overrides: [{ match, class: "read", name: "", description: "" }] });
+  expect(refusalOf(shopDocument(), read("*order"))).toMatch(
+    /^SOURCE_INVALID: .*read to delete_order, and a DELETE is never read/,
+  );
+  const { notes } = imported(shopDocument(), read("*_cancel")).report;
+  expect(notes.find(({ kind }) => kind === "override")).toEqual({
+    tool: "post_orders_by_id_cancel",
+    ...{ kind: "override", detail: "the class is read, and its text has the word cancel" },
+  });
+});
+
+test("a relative server of a document without address is named, and values of a part of the address are checked", () => {
+  const variables = { stage: { default: "test", enum: ["test", "prod"] } };
+  const servers = [{ url: "/rlv/v2" }, { url: "https://{stage}.example.com", variables }];
+  const document = { ...shopDocument(), servers };
+  expect(refusalOf(document, { server: "1" })).toBe(
+    'BASE_URL_NEEDED: server 1 of the document is "/rlv/v2", which is relative to the address of the document. Give the whole address, such as https://HOST/rlv/v2.',
+  );
+  expect(imported(document).toolkit["account"]).toMatchObject([{ name: "stage", pattern: "^(?:test|prod)$" }]);
+});
+
+test("texts lose tables and bullets, and umlauts are written out in slugs", () => {
+  const description =
+    "Returns of the shop.\n\n* All in UTC.\n* In cents.\n\n| stage | host |\n|-------|------|\n| test | a |\n\nThe end.";
+  const info = { title: "R\u00fccklauf Stra\u00dfe caf\u00e9", version: "1", description };
+  const { toolkit } = imported({ ...shopDocument(), info });
+  expect(toolkit).toMatchObject({
+    slug: "ruecklauf_strasse_cafe",
+    description: "Returns of the shop. All in UTC. In cents. The end.",
+  });
+});
+
+test("page numbers in another language count if the result names them too", () => {
+  const pagedBy = (properties: object) => {
+    const schema = {
+      type: "object",
+      properties: { data: { type: "array", items: { type: "object" } }, ...properties },
+    };
+    const parameters = ["seite", "gr\u00f6\u00dfe"].map((name) => ({
+      name,
+      in: "query",
+      schema: { type: "integer", minimum: 1 },
+    }));
+    const responses = { 200: { content: { "application/json": { schema } } } };
+    const paths = { "/x": { get: { operationId: "liste", parameters, responses } } };
+    return imported({ ...shopDocument(), paths }).tools["liste"]?.paging;
+  };
+  expect(pagedBy({ seite: { type: "integer" } })).toMatchObject({ arg: "seite" });
+  expect(pagedBy({})).toBeUndefined();
+});
+
 test("the same document in YAML and as Swagger 2.0 makes the same tools", () => {
   const yaml = `swagger: "2.0"
 info: { title: Pets, version: "1" }
@@ -505,7 +576,7 @@ test("an order in the texts of the document's title, its arguments and its serve
     slug: "api",
     account: [{ name: "region", description: expect.stringMatching(/ One of: eu, \{ \{x\}\}, a.\.$/) }],
   });
-  expect(tools["get_order"]?.input.properties).toMatchObject({ id: { description: "Value of id." } });
+  expect(tools["get_order"]?.input.properties).toMatchObject({ id: { description: "Argument id" } });
   expect(report.title).toBe("API");
   expect(report.notes).toEqual(
     expect.arrayContaining([

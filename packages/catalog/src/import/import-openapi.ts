@@ -215,6 +215,7 @@ function toolsWithin(
 ): MadeTools {
   const names = namesOf(operations, options.names);
   const unused = checkOverrides(names, options);
+  if (options.accepted === undefined) checkReads(operations, names, options.overrides);
   for (let most = toolBytesMax; most >= 1_000; most /= 2) {
     const patterns = { left: patternsMax, known: new Set<string>() };
     const made = makeTools({ ...context, patterns, bytesMax: most }, operations, { ...options, chosenNames: names });
@@ -324,6 +325,20 @@ function namesOf(operations: readonly Operation[], known: ImportOptions["names"]
     const digest = createHash("sha256").update(key).digest("hex").slice(0, 6);
     return `${cutName(name, nameMax - 8)}_x${digest}`;
   });
+}
+
+/** Throws ImportError if an override makes a DELETE `read`, which no tool may be. */
+function checkReads(
+  operations: readonly Operation[],
+  names: readonly string[],
+  overrides: readonly ImportOverride[],
+): void {
+  const deletes = names.filter((name, index) => {
+    return operations[index]?.method === "DELETE" && overrideOf(name, overrides)?.class === "read";
+  });
+  if (deletes.length === 0) return;
+  const problem = `the overrides give the class read to ${deletes.slice(0, 5).join(", ")}, and a DELETE is never read`;
+  throw new ImportError("SOURCE_INVALID", problem, "Choose write or destructive for them.", "overrides");
 }
 
 /**

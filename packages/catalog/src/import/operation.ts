@@ -3,7 +3,7 @@ import { withNulls } from "../schema/json-schema.ts";
 import { schemaSize, schemaSizeMax } from "../schema/judging-cost.ts";
 import { parametersOf } from "./arguments.ts";
 import { bodyOf } from "./bodies.ts";
-import { classOf, mayOnlyRead } from "./classes.ts";
+import { classOf, destructiveVerbIn, mayOnlyRead, mayTakeAway } from "./classes.ts";
 import { LeftOutError } from "./import-fault.ts";
 import { pagingOf } from "./paging.ts";
 import type { DocumentNode } from "./read.ts";
@@ -157,14 +157,30 @@ function convert(context: OperationContext, operation: Operation, options: Conve
     document,
     isFlagged: description.isFlagged,
     ruledClass,
-    suggested: access === "write" && mayOnlyRead({ method, path: operation.path, id }) ? "read" : undefined,
+    suggested: suggestedClass(access, { method, path: operation.path, id }),
     notes: [
       ...(paging === undefined ? [] : [{ kind: "paging", detail: JSON.stringify(paging) }]),
       ...(idempotency === undefined ? [] : [{ kind: "idempotency", detail: idempotency.header ?? "" }]),
       ...(cut === "" ? [] : [{ kind: "cut", detail: cut }]),
+      ...doubts(operation, chosenClass(options.override)),
       ...(suspicious === 0 ? [] : [{ kind: "flagged", detail: `descriptions of arguments left out: ${suspicious}` }]),
     ],
   };
+}
+
+function suggestedClass(access: AccessClass, operation: Parameters<typeof classOf>[0]): AccessClass | undefined {
+  if (access === "write" && mayOnlyRead(operation)) return "read";
+  return access === "read" && mayTakeAway(operation) ? "destructive" : undefined;
+}
+
+/** Returns a note if a person chose `read` for an operation whose id, path or summary has a verb of taking something away. */
+function doubts({ node, path, method }: Operation, chosen: AccessClass | undefined): readonly ToolNote[] {
+  if (chosen !== "read" || method === "GET") return [];
+  const texts = [node["operationId"], path.split("/").at(-1), node["summary"]].map(textOf);
+  const verb = texts.map(destructiveVerbIn).find((found) => found !== undefined);
+  return verb === undefined
+    ? []
+    : [{ kind: "override", detail: `the class is read, and its text has the word ${verb}` }];
 }
 
 function requiredOf(names: readonly string[]) {

@@ -12,11 +12,14 @@ const known = {
   token:
     "cursor page_token next_token page_cursor next_cursor continuation_token starting_after start_cursor after marker",
   from: "next_cursor next_page_token next_token next_page_cursor continuation_token end_cursor next_marker cursor after",
-  page: "page page_number page_no page_num",
+  page: "page page_number page_no page_num seite pagina",
   offset: "offset skip start_index start",
-  size: "per_page page_size limit count size max_results take",
+  size: "per_page page_size limit count size max_results take groesse seitengroesse anzahl taille tamano",
   more: "has_more more has_next has_next_page",
 };
+
+/** Names of other languages. They count only if the result of the tool has a field of the same name. */
+const otherLanguages = new Set("seite pagina groesse seitengroesse anzahl taille tamano".split(" "));
 
 /** Returns the item whose name is the most preferred of the known names. Undefined if no item has such a name. */
 function preferred<Item extends { readonly name: string }>(kind: keyof typeof known, items: readonly Item[]) {
@@ -42,7 +45,10 @@ export function pagingOf({ input, output }: ListTool): PagingDocument | undefine
     "more",
     fields.filter(({ schema }) => typesOf(schema)?.includes("boolean")),
   );
-  const args = Object.entries(propertiesOf(input)).map(([name, schema]) => ({ name, schema }));
+  const answered = new Set(fields.map(({ name }) => snakeCase(name)));
+  const args = Object.entries(propertiesOf(input))
+    .map(([name, schema]) => ({ name, schema }))
+    .filter(({ name }) => !otherLanguages.has(snakeCase(name)) || answered.has(snakeCase(name)));
   const found = pagingBy(args, { fields, list });
   if (found === undefined) return undefined;
   const paging = { ...found, ...(more !== undefined && { more: more.path }) };

@@ -21,7 +21,13 @@ export type SchemaConversion = {
   readonly patterns: { left: number; readonly known: Set<string> };
 };
 
-type Place = { readonly name: string; readonly depth: number; readonly references: readonly unknown[] };
+/** `isItem`: true for the item of a list, which has no name of its own. */
+type Place = {
+  readonly name: string;
+  readonly depth: number;
+  readonly references: readonly unknown[];
+  readonly isItem?: boolean;
+};
 
 /** Keywords that limit a value in the document, but not in the schemas that svc makes. */
 const unsaid = ["not", "multipleOf", "contains", "patternProperties", "propertyNames", "if", "dependentSchemas"];
@@ -177,7 +183,7 @@ export class SchemaConverter {
         onCut("size");
         continue;
       }
-      kept.set(name, this.#convert(child, { ...place, name, depth: place.depth + 1 }));
+      kept.set(name, this.#convert(child, { ...place, name, depth: place.depth + 1, isItem: false }));
     }
     if (kept.size === 0) return;
     made["type"] ??= "object";
@@ -190,7 +196,7 @@ export class SchemaConverter {
 
   #addItems(made: Record<string, unknown>, node: DocumentNode, place: Place): void {
     if (isObject(node["items"])) {
-      made["items"] = this.#convert(node["items"], { ...place, name: singular(place.name), depth: place.depth + 1 });
+      made["items"] = this.#convert(node["items"], { ...place, depth: place.depth + 1, isItem: true });
     }
     if (this.#conversion.part === "output") return;
     for (const keyword of ["minItems", "maxItems"]) if (isCount(node[keyword])) made[keyword] = node[keyword];
@@ -223,14 +229,18 @@ export class SchemaConverter {
     return true;
   }
 
-  #described(node: DocumentNode, made: JsonSchema, { name }: Place): JsonSchema {
+  #described(node: DocumentNode, made: JsonSchema, { name, isItem = false }: Place): JsonSchema {
     if (this.#conversion.part === "output") return typed(made);
     const text = safeText(node["description"] ?? node["title"], textMax);
-    const named = safeText(`Value of ${wordsOf(name).join(" ") || "the argument"}.`, textMax);
+    const words = wordsOf(name).join(" ");
+    const named = safeText(words, textMax);
     if (text === undefined || named === undefined) this.#conversion.onCut("flagged");
+    if (text !== undefined && text.length >= 3) return { ...made, description: text };
+    // Only a property needs a description. For an item of a list, its list describes it.
+    if (isItem) return made;
     return {
       ...made,
-      description: text !== undefined && text.length >= 3 ? text : (named ?? "Value of the argument."),
+      description: named !== undefined && named.length >= 3 ? named : `Argument ${named ?? ""}`.trim(),
     };
   }
 }
@@ -309,10 +319,6 @@ function isLink(name: string): boolean {
 
 function isName(name: string): boolean {
   return name !== "" && name.length <= 200 && name.isWellFormed() && !/[\p{Cc}\p{Cf}]/u.test(name);
-}
-
-function singular(name: string): string {
-  return name.endsWith("s") ? `one of ${name}` : name;
 }
 
 function hasNumbers(types: readonly string[] | undefined): boolean {

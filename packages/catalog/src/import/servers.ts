@@ -19,7 +19,7 @@ export function serverOf(
 ): ImportedServer {
   const servers = listOf(root["servers"]).filter(isObject);
   const made = servers.map((server) => importedServer(server, documentUrl));
-  if (given !== "") return choose(given, made, documentUrl);
+  if (given !== "") return choose(given, { servers, made, documentUrl });
   const found = made.find((server) => server !== undefined && faultOfBaseUrl(server.baseUrl) === undefined);
   if (found !== undefined) return found;
   const urls = servers.map(({ url }) => JSON.stringify(textOf(url).slice(0, 200)));
@@ -43,17 +43,33 @@ export function foreignHostOf(baseUrl: string, documentUrl: string): string {
   return domain !== undefined && domain === registrableDomain(from) ? "" : host;
 }
 
-function choose(given: string, made: readonly (ImportedServer | undefined)[], documentUrl: string): ImportedServer {
+/** Servers of a document. `made`: their addresses; undefined for one that svc cannot resolve. */
+type Servers = {
+  readonly servers: readonly DocumentNode[];
+  readonly made: readonly (ImportedServer | undefined)[];
+  readonly documentUrl: string;
+};
+
+function choose(given: string, { servers, made, documentUrl }: Servers): ImportedServer {
   const server = /^\d{1,3}$/.test(given) ? made[Number(given) - 1] : importedServer({ url: given }, documentUrl);
   const fault = server === undefined ? undefined : faultOfBaseUrl(server.baseUrl);
   if (server !== undefined && fault === undefined) return server;
+  const url = /^\d{1,3}$/.test(given) ? textOf(servers[Number(given) - 1]?.["url"]).slice(0, 200) : "";
+  if (server === undefined && url !== "") {
+    const relative = `server ${given} of the document is ${JSON.stringify(url)}, which is relative to the address of the document`;
+    throw new ImportError(
+      "BASE_URL_NEEDED",
+      relative,
+      `Give the whole address, such as https://HOST/${url.replace(/^\/+/, "")}.`,
+    );
+  }
   const problem = `server ${JSON.stringify(given.slice(0, 200))} ${fault?.[0] ?? `is not one of the ${made.length} servers of the document`}`;
   throw new ImportError("BASE_URL_NEEDED", problem, "Give an https address, or the number of a server, from 1.");
 }
 
 function importedServer({ url, variables }: DocumentNode, documentUrl: string): ImportedServer | undefined {
   if (typeof url !== "string" || url.length > 2_000) return undefined;
-  const account: { name: string; description: string; example?: string }[] = [];
+  const account: ReturnType<typeof accountVariable>[] = [];
   const text = withHttps(url, objectOf(variables)).replaceAll(/\{([^{}]{1,100})\}/g, (_match, name: string) => {
     const variable = objectOf(objectOf(variables)[name]);
     const shown = variableName(name);
@@ -121,7 +137,7 @@ function joined(text: string, documentUrl: string): string | undefined {
 function accountVariable(
   name: string,
   variable: DocumentNode,
-): { name: string; description: string; example?: string } {
+): { name: string; description: string; example?: string; pattern?: string } {
   const text = safeText(variable["description"], 150) ?? "";
   // A value that is no plain text says nothing to the person who enters it.
   const values = listOf(variable["enum"]).map((value) => safeText(textOf(value), 60) ?? "");
@@ -133,5 +149,14 @@ function accountVariable(
       200,
     );
   const example = safeText(textOf(variable["default"]), 200) ?? "";
-  return { name, description, ...(example !== "" && { example }) };
+  const allValues = listOf(variable["enum"]).map(textOf);
+  const pattern = example === "" || allValues.includes(example) ? patternOf(allValues) : undefined;
+  return { name, description, ...(example !== "" && { example }), ...(pattern !== undefined && { pattern }) };
+}
+
+/** Returns a pattern that only the given values match. Undefined if there are none or many, or if one is unusual. */
+function patternOf(values: readonly string[]): string | undefined {
+  const isUsual = values.every((value) => /^[\w.-]{1,60}$/.test(value));
+  if (values.length === 0 || values.length > 50 || !isUsual) return undefined;
+  return `^(?:${values.map((value) => value.replaceAll(".", "\\.")).join("|")})$`;
 }

@@ -39,17 +39,30 @@ export function plainText(value: unknown, lengthMax: number): string {
 }
 
 function plainWords(value: string): string {
-  return value
-    .slice(0, 20_000)
-    .toWellFormed()
+  return withoutTables(value.slice(0, 20_000).toWellFormed())
     .replaceAll(/<(?:[a-zA-Z/!][^<>]{0,500})>/g, " ")
     .replaceAll(/!?\[([^[\]]{0,300})\]\([^()\s]{0,500}(?:\s[^()]{0,100})?\)/g, "$1")
+    .replaceAll(/^[ \t]{0,9}(?:[*+-]|\d{1,3}[.)])[ \t]+/gm, "")
     .replaceAll(/[\r\n\t]+/g, " ")
     .replaceAll(invisible, "")
     .replaceAll(/[*_]{2}|`{1,3}|^#+\s*/g, "")
     .replaceAll(/\{(?=\{)/g, "{ ")
     .replaceAll(/\s+/g, " ")
     .trim();
+}
+
+/** Returns a text without the tables of Markdown, which lose their meaning on one line. */
+function withoutTables(text: string): string {
+  const lines = text.split("\n");
+  const isRule = (line = "") => line.includes("|") && line.includes("--") && /^[-:| \t\r]+$/.test(line);
+  const kept: string[] = [];
+  let isInside = false;
+  for (const [index, line] of lines.entries()) {
+    const isRow = line.includes("|");
+    isInside = isRow && (isInside || isRule(lines[index + 1]));
+    if (!isInside) kept.push(line);
+  }
+  return kept.join("\n");
 }
 
 function shortened(text: string, lengthMax: number): string {
@@ -77,10 +90,26 @@ function isFlagged(value: string): boolean {
   return orders.some((form) => form.test(text)) || /[\u202a-\u202e\u2066-\u2069\u{e0000}-\u{e007f}]/u.test(text);
 }
 
+const germanLetters: Readonly<Record<string, string>> = {
+  ä: "ae",
+  ö: "oe",
+  ü: "ue",
+  Ä: "Ae",
+  Ö: "Oe",
+  Ü: "Ue",
+  ß: "ss",
+  ẞ: "SS",
+};
+
+/** Returns a text with letters of ASCII: ü becomes ue, and an accent is left out. Letters of other scripts stay. */
+function asciiLetters(text: string): string {
+  const german = text.normalize("NFC").replaceAll(/[äöüÄÖÜßẞ]/g, (letter) => germanLetters[letter] ?? letter);
+  return german.normalize("NFKD").replaceAll(/\p{M}/gu, "");
+}
+
 /** Returns the words of an operation's or field's name in lower case: `repos/listForOrg` gives `repos`, `list`, `for`, `org`. */
 export function wordsOf(name: string): string[] {
-  const split = name
-    .slice(0, 500)
+  const split = asciiLetters(name.slice(0, 500))
     .replaceAll(/([a-z0-9])([A-Z])/g, "$1 $2")
     .replaceAll(/([A-Z]+)([A-Z][a-z])/g, "$1 $2");
   return split.toLowerCase().match(/[a-z0-9]+/g) ?? [];

@@ -106,7 +106,7 @@ export const addToolkitAccept = call(CatalogService.method.acceptToolkitChanges,
   },
   shows: ({ changes }, { request: { slug: named = "", dryRun } }) => {
     const outcome = dryRun === true ? "can be accepted" : "are accepted";
-    const rest = changes === undefined ? "none waits" : `${countText(changes.count, "change")} still wait`;
+    const rest = changes === undefined ? "none waits" : waitingText(changes.count);
     return `the changes of ${named} ${outcome}, ${rest}`;
   },
   notes: ({ changes }, { request: { slug: named = "", dryRun } }) =>
@@ -134,8 +134,30 @@ async function confirmChanges(slug: string, changes: ToolkitChanges, context: Co
   if (!/^y(?:es)?$/i.test(answer.trim())) throw new CommandError("nothing was accepted");
 }
 
-function acceptText(slug: string, { digest }: ToolkitChanges): string {
-  return `Accept them with: svc toolkits accept ${slug} --digest ${digest.slice(0, digestShown)}`;
+function waitingText(count: number): string {
+  return `${countText(count, "change")} still ${count === 1 ? "waits" : "wait"}`;
+}
+
+/** Maximum number of suspicious tools that the command to accept them names. */
+const namedMax = 10;
+
+/** Returns the command that accepts changes: with the suspicious tools, if only they wait, and with `--origin` for a new address. */
+function acceptText(slug: string, { digest, added, gone, altered, originAfter }: ToolkitChanges): string {
+  const isFlagged = ({ flagged }: { readonly flagged: boolean }) => flagged;
+  const names = [
+    ...added.filter(isFlagged).map(({ name }) => name),
+    ...altered.filter(isFlagged).map(({ tool }) => tool),
+  ];
+  const flagged = [...new Set(names)].filter((name) => name !== "").map((name) => plainText(name));
+  const count = added.length + gone.length + altered.length;
+  const isOnlyFlagged = flagged.length > 0 && names.length === count;
+  const origin = originAfter === "" ? "" : " --origin";
+  const end = ` --digest ${digest.slice(0, digestShown)}${origin}`;
+  const shown = flagged.slice(0, namedMax).join(" ");
+  if (isOnlyFlagged) return `Accept them with: svc toolkits accept ${slug} ${shown}${end}`;
+  const rest =
+    flagged.length === 0 ? "" : `\nThat leaves out suspicious tools. To accept them too, name them: ${shown}`;
+  return `Accept them with: svc toolkits accept ${slug}${end}${rest}`;
 }
 
 /** Returns the lines that show changes: one row for each tool or part, and the new address with what it replaces. */
@@ -148,7 +170,7 @@ function changeLines(changes: ToolkitChanges | undefined): readonly string[] {
     ...gone.map((name) => ["gone", name, "", "breaking", "", ""]),
     ...altered.map(({ tool, field, before, after, breaking, flagged }) => [
       ...["altered", tool || "-", field, marked(flagged, breaking ? "breaking" : "")],
-      ...[shortened(before), shortened(after)],
+      ...differing(before, after),
     ]),
   ];
   return [
@@ -162,6 +184,15 @@ function changeLines(changes: ToolkitChanges | undefined): readonly string[] {
           `  to   ${plainText(originAfter)}`,
         ]),
   ];
+}
+
+/** Returns two texts from shortly before the first character that differs, so that the shortened texts show the difference. */
+function differing(before: string, after: string): readonly string[] {
+  const [one, other] = [plainText(before), plainText(after)];
+  let same = 0;
+  while (same < one.length && one[same] === other[same]) same++;
+  const start = same < 30 || one === "" || other === "" ? 0 : same - 20;
+  return [one, other].map((text) => shortened(start === 0 ? text : `...${text.slice(start)}`));
 }
 
 function shortened(text: string): string {

@@ -11,7 +11,7 @@ import type { CommandContext } from "../../command/context.ts";
 import { command, type Run } from "../../command/declared.ts";
 import { messageText } from "../../text/message.ts";
 import { type ConnectInputs, readCredential } from "../connect/inputs.ts";
-import { type ClassChoice, classes, reportLines, shownLines, trustOption } from "./import.ts";
+import { type ClassChoice, classes, connectText, reportLines, shownLines, trustOption } from "./import.ts";
 
 type ConnectMcpValues = ConnectInputs & {
   readonly url: string;
@@ -76,7 +76,7 @@ export const addConnectMcp = command(
       context.note(
         `The server lists its tools only to an account. Connect one and import again: svc connect ${toolkit.slug} --entity <id>, then this command with --slug ${toolkit.slug} --replace.`,
       );
-    else context.note(`Connect an account with: svc connect ${toolkit.slug}`);
+    else context.note(connectText(toolkit));
   },
 );
 

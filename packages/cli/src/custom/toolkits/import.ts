@@ -6,7 +6,7 @@ import {
   ImportToolkitResponseSchema,
   OpenapiSourceSchema,
 } from "@svc/gen/catalog";
-import type { ImportReport, Toolkit } from "@svc/sdk";
+import { Code, ConnectError, type ImportReport, type Toolkit } from "@svc/sdk";
 import { InvalidArgumentError } from "commander";
 import type { CommandContext } from "../../command/context.ts";
 import { command, type Run } from "../../command/declared.ts";
@@ -85,11 +85,12 @@ export const addToolkitImport = command(
     const [url, document] = isAddress ? [source, ""] : ["", await readDocumentFile(source, context)];
     const chosen = values.overrides === undefined ? [] : await readOverrides(values.overrides, context);
     const client = await project();
-    const imported = await client.catalog.importToolkit({
+    const asked = {
       ...request,
       openapi: create(OpenapiSourceSchema, { url, document, server, auth, idempotencyHeader }),
       overrides: [...chosen, ...choices.map((choice) => create(ImportOverrideSchema, choice))],
-    });
+    };
+    const imported = await client.catalog.importToolkit(asked, { timeoutMs: importMs }).catch(explainTimeout);
     if (asJson) return context.print(messageText(ImportToolkitResponseSchema, imported));
     const { toolkit, report } = imported;
     if (toolkit === undefined || report === undefined) return;
@@ -98,10 +99,27 @@ export const addToolkitImport = command(
     context.note(
       request.dryRun === true
         ? "Nothing is stored. The same command without --dry-run publishes the toolkit."
-        : `Connect an account with: svc connect ${toolkit.slug}`,
+        : connectText(toolkit),
     );
   },
 );
+
+/** Maximum time of an import in milliseconds. The service gives no call more time. */
+const importMs = 60_000;
+
+/** Throws a CommandError that says what to do, if an import took too long. Throws any other error unchanged. */
+function explainTimeout(error: unknown): never {
+  if (!(error instanceof ConnectError) || error.code !== Code.DeadlineExceeded) throw error;
+  throw new CommandError(
+    `the import took longer than ${importMs / 1000} s: try again when the service has less work, or import a part with --only`,
+  );
+}
+
+/** Returns the sentence that names the next command after an import: how to connect an account with the toolkit. */
+export function connectText({ slug, authSchemes: [first = "", ...others] }: Toolkit): string {
+  if (others.length === 0) return `Connect an account with: svc connect ${slug}`;
+  return `Connect an account with: svc connect ${slug} --scheme ${first} (or ${others.join(", ")})`;
+}
 
 /**
  * Reads an option value such as `read=search_*,list_*`, which gives an access class to the tools with matching names. Adds it to the
@@ -109,7 +127,8 @@ export const addToolkitImport = command(
  */
 export function classes(text: string, before: readonly ClassChoice[] = []): readonly ClassChoice[] {
   const [, access, list = ""] = /^(read|write|destructive)=(.+)$/.exec(text) ?? [];
-  if (access === undefined) throw new InvalidArgumentError("expected a class and tools, such as read=search_*,list_*");
+  if (access === undefined)
+    throw new InvalidArgumentError("expected read, write or destructive, = and tools, such as read=search_*,list_*");
   const matches = list.split(",").map((match) => match.trim());
   return [...before, ...matches.filter((match) => match !== "").map((match) => ({ class: access, match }))];
 }
@@ -148,8 +167,7 @@ export function reportLines(toolkit: Toolkit, report: ImportReport): string[] {
     ([reason, { length }]) => `${length} ${reason}`,
   );
   const isMcp = format.startsWith("MCP");
-  const searching = suggestions.slice(0, 4).map(({ tool }) => tool);
-  const others = suggestions.length - searching.length;
+  const refused = [...notesOf("refused").slice(0, 5), ...notesOf("override").slice(0, 5)];
   return [
     `${toolkit.slug}  ${plainText(`${title} ${version}`.trim())}, ${plainText(format)}, sent to ${plainText(baseUrl)}`,
     [
@@ -165,14 +183,27 @@ export function reportLines(toolkit: Toolkit, report: ImportReport): string[] {
       : [`access    keys and grants without a limit on toolkits, which see the tools at once: ${report.openKeys}`]),
     ...notesOf("auth").map(({ detail }) => `note      ${plainText(detail)}`),
     ...(reasons.length === 0 ? [] : [`left out  ${reasons.join(", ")}`]),
-    ...(suggestions.length === 0
-      ? []
-      : [
-          isMcp
-            ? `look at   ${countText(suggestions.length, "tool")} that may do less than the server says: ${mildest(suggestions)}`
-            : `look at   ${countText(suggestions.length, "POST")} that may only read: --class read=${searching.join(",")}${others === 0 ? "" : `, and ${others} more (--show suggestions)`}`,
-        ]),
+    ...refused.map(({ tool, detail }) => `warning   ${plainText(`${tool}${tool === "" ? "" : ": "}${detail}`)}`),
+    ...(isMcp && suggestions.length > 0
+      ? [
+          `look at   ${countText(suggestions.length, "tool")} that may do less than the server says: ${mildest(suggestions)}`,
+        ]
+      : []),
+    ...(isMcp ? [] : [...suggestionLines(suggestions, "read"), ...suggestionLines(suggestions, "destructive")]),
   ];
+}
+
+/** Returns the line that suggests a class for tools of an OpenAPI document; no line if there is no such tool. */
+function suggestionLines(suggestions: ImportReport["suggestions"], access: "read" | "destructive"): string[] {
+  const tools = suggestions.filter((suggestion) => suggestion.class === access).map(({ tool }) => tool);
+  if (tools.length === 0) return [];
+  const named = tools.slice(0, 4);
+  const more = tools.length === named.length ? "" : `, and ${tools.length - named.length} more (--show suggestions)`;
+  const what =
+    access === "read"
+      ? `${countText(tools.length, "POST")} that may only read`
+      : `${countText(tools.length, "GET")} that may delete or cancel something`;
+  return [`look at   ${what}: --class ${access}=${named.join(",")}${more}`];
 }
 
 /** Returns the options that set the suggested classes, such as `--class write=create_issue`; at most four tools of each class. */

@@ -156,13 +156,14 @@ type ClassesProps = {
 /** Number of suggestions that are named. The others are only counted. */
 const namedMax = 8;
 
-/** Draws the milder classes that svc suggests by the names of tools, and a button that chooses them. */
+/** Draws the classes that svc suggests by the names of tools, and a button that chooses them. */
 function Suggested({ report: { suggestions, format }, choices, onChange }: ClassesProps) {
   const open = suggestions.filter(({ tool, class: access }) => choices.classes[tool] !== access);
   if (open.length === 0) return null;
   const named = open.slice(0, namedMax).map(({ tool, class: access }) => `${tool} (${access})`);
   const more = open.length > namedMax ? `, and ${open.length - namedMax} more` : "";
-  const says = format.startsWith("MCP") ? "may do less than the server says" : "may only read";
+  const onlyReads = open.every(({ class: access }) => access === "read") ? "may only read" : "may need another class";
+  const says = format.startsWith("MCP") ? "may do less than the server says" : onlyReads;
   return (
     <Notice
       tone="info"

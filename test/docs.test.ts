@@ -336,7 +336,9 @@ describe("the documentation", () => {
     expect(lines.filter((line) => line.startsWith("# "))).toHaveLength(1);
     expect(text.startsWith("# ")).toBe(true);
     expect(lines.find((line, index) => index > 0 && line !== "")).toMatch(/^[A-Za-z`[*]/);
-    expect(text.split("\n").length - 1).toBeLessThanOrEqual(250);
+    // The page of calls has a row for each call of the contract, so it grows with the contract.
+    const linesMax = path === "docs/reference/calls-and-commands.md" ? 300 : 250;
+    expect(text.split("\n").length - 1).toBeLessThanOrEqual(linesMax);
   });
 
   test("names of pages are lower case with hyphens", () => {

@@ -204,7 +204,7 @@ function parkRemedy(reason: string | undefined): Remedy {
 }
 
 /** Returns the node of an ask (a question to a person). */
-export function askNode({ id, jobId, kind, state, principalId, askedAt, decision }: AskRecord): TracedNode {
+export function askNode({ id, kind, state, principalId, askedAt, decision }: AskRecord): TracedNode {
   const base = { id, kind: TraceKind.ASK, state, atMs: askedAt };
   const title = `${kind === "approval" || kind === "confirm" ? "Approval" : "Question"} to ${principalId || "a person"}`;
   if (state === "pending") {
@@ -215,7 +215,7 @@ export function askNode({ id, jobId, kind, state, principalId, askedAt, decision
       tone: Tone.WARN,
       summary,
       remedy: Remedy.ANSWER_ASK,
-      command: `svc asks list --job ${jobId}`,
+      command: `svc asks show ${id}`,
     };
   }
   const answer = decision === null ? "" : `: ${decision.continuation}`;

@@ -14,6 +14,11 @@ export type Catalog = {
    * them to other apps than the deployment does. Undefined in views of single projects.
    */
   readonly definitions?: ReadonlyMap<string, ToolkitDocuments> | undefined;
+  /**
+   * Titles of the project's saved programs, by the slug of the tools that they call. Only the search uses them. Absent if there are none, and
+   * in the shared catalog.
+   */
+  readonly titles?: ReadonlyMap<string, readonly string[]> | undefined;
 };
 
 /** One external app, or the skills of a project. `actions`, `triggers` and `codeTools` are ordered by slug. */

@@ -283,6 +283,7 @@ plan("list_job_steps", (db) => jobsForProject(db, projectId).listSteps(leases.ma
 plan("read_job_log", (db) => jobsForProject(db, projectId).listEvents(jobId, { afterSeq: 4_000, limit: 100 }));
 plan("find_skill", (db) => skillsForProject(db, projectId).find({ slug: "skill_1", version: 0 }));
 plan("list_skills", (db) => skillsForProject(db, projectId).list());
+plan("list_called_tools", (db) => skillsForProject(db, projectId).listCalled(50));
 plan("list_skill_versions", (db) => skillsForProject(db, projectId).listVersions("skill_1"));
 
 // Recorded query plans of statements that find due work.

@@ -8,6 +8,6 @@ export type { DryRunEnd, EngineLimits } from "./drive/context.ts";
 export type { JobEngine } from "./drive/engine.ts";
 export type { EndedJob, EngineObserver, FaultPoint, OnFaultPoint, ParkedJob } from "./drive/observer.ts";
 export { type JobRowSweepOptions, type JobSweepOptions, jobRowSweep, jobSweep } from "./drive/schedule/retention.ts";
-export { readSkillToolkits } from "./skills/toolkit.ts";
+export { readSkillToolkits, readTitledPrograms } from "./skills/toolkit.ts";
 export type { CheckedStart, JobStarter, StartableProgram } from "./starts/starter.ts";
 export { argumentSchema, argumentsOfPage, type FetchedPage, sizeOfPage, turnPage } from "./steps/call-pages.ts";

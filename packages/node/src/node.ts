@@ -16,7 +16,7 @@ import {
   type WorkMeter,
 } from "@svc/core";
 import { createDispatcher, type Dispatcher } from "@svc/delivery";
-import { createJobs, type Jobs, readSkillToolkits } from "@svc/jobs";
+import { createJobs, type Jobs, readSkillToolkits, readTitledPrograms } from "@svc/jobs";
 import { evaluationThread } from "@svc/program";
 import { createStanding, type StandingParts } from "@svc/standing";
 import {
@@ -119,6 +119,7 @@ export function createNode(parts: NodeParts): Node {
       ...(await readSkillToolkits(db, projectId)),
       ...(await readEventToolkits(db, projectId)),
     ],
+    titledPrograms: (projectId) => readTitledPrograms(db, projectId),
     commonToolkits: [operationalToolkit()],
   });
   const guard = createAddressGuard({ allowedRanges: parts.ranges.endpoints });

@@ -152,3 +152,27 @@ function readPhrase(text: string): string | readonly [reason: string, cure: stri
     return ["has an incomplete choice", "Write choices such as (call|ring|), and none inside another."];
   return phrase;
 }
+
+/** A saved program of a project, such as a skill. `titles`: what the program does, in words of its author. `toolSlugs`: tools that it calls. */
+export type TitledProgram = { readonly titles: readonly string[]; readonly toolSlugs: readonly string[] };
+
+/**
+ * Maximum number of tools of a program whose title says something about each of them, and maximum number of titles for one tool. The first
+ * programs have priority.
+ */
+const titleLimits = { tools: 5, perTool: 10 };
+
+/** Returns the titles of a project's programs by the slug of the tools that they call. Suspicious and empty titles are left out. */
+export function titlesByTool(programs: readonly TitledProgram[]): ReadonlyMap<string, readonly string[]> {
+  const found = new Map<string, Set<string>>();
+  for (const { titles, toolSlugs } of programs) {
+    if (toolSlugs.length > titleLimits.tools) continue;
+    const cleaned = titles.map((title) => safeText(title, limits.length) ?? "").filter((title) => title !== "");
+    for (const slug of toolSlugs) {
+      const known = found.get(slug) ?? new Set();
+      for (const title of cleaned) if (known.size < titleLimits.perTool) known.add(title.replaceAll(/[()|]/g, " "));
+      found.set(slug, known);
+    }
+  }
+  return new Map([...found].map(([slug, titles]) => [slug, [...titles]]));
+}

@@ -11,7 +11,7 @@ import type { Catalog, Tool, Toolkit } from "../model.ts";
 import { DefinitionError } from "../read/definition-file.ts";
 import type { CatalogView } from "../view/view.ts";
 import { parseKeptToolkit } from "./parse-definition.ts";
-import { withPhrases } from "./phrases.ts";
+import { type TitledProgram, titlesByTool, withPhrases } from "./phrases.ts";
 
 /**
  * Maximum age of a project's cached view, in milliseconds, before the node reads the database again. This is half of the second within
@@ -109,12 +109,17 @@ export function createCatalogViews(options: {
    */
   extraToolkits?: (projectId: ProjectId) => Promise<readonly Toolkit[]>;
   /**
+   * Returns the saved programs of a project that call tools, newest first. Searches of the project find these tools also by the titles of
+   * the programs. Called when the project's catalog is built, as `extraToolkits` is.
+   */
+  titledPrograms?: (projectId: ProjectId) => Promise<readonly TitledProgram[]>;
+  /**
    * Toolkits (apps with their tools) that every project has in addition to the shared catalog. If a project has published a toolkit with
    * the same slug, the project's toolkit is not visible.
    */
   commonToolkits?: readonly Toolkit[];
 }): CatalogViews {
-  const { catalog, db, clock, extraToolkits = async () => [], commonToolkits = [] } = options;
+  const { catalog, db, clock, extraToolkits = async () => [], titledPrograms = async () => [], commonToolkits = [] } = options;
   const shared = viewOf(catalog);
   const common = new Set(commonToolkits.map(({ slug }) => slug));
   const base = common.size === 0 ? shared : viewOf(overlayCatalog(catalog, catalogOf(commonToolkits)), shared.triggers);
@@ -148,7 +153,9 @@ export function createCatalogViews(options: {
     // A toolkit that cannot be compiled hides its slug too. Otherwise calls would reach the shared toolkit that the project replaced.
     const hidden = new Set([...toolkits, ...own].map(({ slug }) => slug).filter((slug) => !common.has(slug)));
     const overlaid = () => viewOf(overlayCatalog(base, catalogOf(own), hidden), base.triggers);
-    const view = hidden.size === 0 ? base : { ...overlaid(), sources };
+    if (hidden.size === 0) return { version, view: base, checkedAt: 0 };
+    const titles = titlesByTool(await titledPrograms(projectId));
+    const view = { ...overlaid(), sources, ...(titles.size > 0 && { titles }) };
     return { version, view, checkedAt: 0 };
   };
   /**

@@ -61,6 +61,24 @@ const selectVersions = statement<RawRow<Omit<ListedSkill, "inputSchema">> & { in
    where s.project_id = $1::uuid and s.slug = $2::text and s.deleted_at is null order by s.version desc`,
 );
 
+/**
+ * Lists the newest skills of a project with the slugs of the tools that their programs call, as JSON text. Finds the skills and their
+ * programs by primary keys. The pins are read as json, because jsonb refuses some texts that they may contain.
+ */
+const selectCalled = statement<{ slug: string; description: string; tools: string }>(
+  "list_called_tools",
+  `select s.slug, s.description, to_json(array(
+     select distinct action.value ->> 'slug' from json_each(p.pins::json) toolkit cross join lateral json_array_elements(
+       case json_typeof(toolkit.value #> '{definition,actions}') when 'array' then toolkit.value #> '{definition,actions}'
+         else '[]'::json end) action
+     order by 1))::text as tools
+   from (select * from (
+     select distinct on (slug) * from skills where project_id = $1::uuid and deleted_at is null order by slug, version desc) newest
+     order by created_at desc limit $2::int4) s
+   cross join lateral (
+     select pins from job_programs where project_id = s.project_id and digest = s.program_digest offset 0) p`,
+);
+
 /** Returns a version of a skill, with its program as submitted. Version 0 means the newest version. Undefined if it does not exist. */
 async function findSkill(
   db: Executor,
@@ -105,6 +123,11 @@ type SkillRepository = {
   find(skill: Pick<Skill, "slug" | "version">): Promise<(Skill & SkillProgram) | undefined>;
   /** Returns the newest version of each skill, sorted by slug. */
   list(): Promise<ListedSkill[]>;
+  /**
+   * Returns the newest skills, at most `max`, newest first. `toolSlugs`: slugs of the tools that the program of the skill calls itself, as
+   * they were when the program was stored.
+   */
+  listCalled(max: number): Promise<(Pick<Skill, "slug" | "description"> & { readonly toolSlugs: string[] })[]>;
   /** Returns all versions of one skill, newest first. */
   listVersions(slug: string): Promise<ListedSkill[]>;
   /**
@@ -123,6 +146,10 @@ export function skillsForProject(db: Executor, projectId: ProjectId): SkillRepos
   return {
     find: (skill) => findSkill(db, projectId, skill),
     list: () => listSkills(db, projectId),
+    async listCalled(max) {
+      const rows = await selectCalled(db, [uuidOfId(projectId), max]);
+      return rows.map(({ tools, ...skill }) => ({ ...skill, toolSlugs: JSON.parse(tools) as string[] }));
+    },
     listVersions: (slug) => listSkillVersions(db, projectId, slug),
     add: ({ newest, ...skill }, eventOf, most) =>
       withTransaction(db, async (tx) => {

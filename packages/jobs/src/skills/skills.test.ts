@@ -192,6 +192,25 @@ test("a promoted program is a tool of its project at once, and of no other", asy
   expect(events.at(-1)).toMatchObject({ type: "job-promoted", payloadJson: '{"toolSlug":"skills.greet","version":1}' });
 });
 
+test("the tools that a skill calls are found by its title, in its project only, until it is deleted", async () => {
+  await using node = createTestNode(database.db);
+  const [project, stranger] = [await node.project(), await node.project()];
+  const query = "nudge the sleepy gnome";
+  const find = async ({ projectId }: TestProject) =>
+    searchOf(await node.views.forProject(projectId))
+      .search({ query, kind: "action" })
+      .results.map(({ tool }) => tool.slug);
+  const before = (await node.views.forProject(project.projectId)).tools.get("desk.send_note");
+  expect(await find(project)).toEqual([]);
+  const jobId = await succeeded(node, project, greet);
+  await project.client.promoteJob({ jobId, slug: "nudge_gnome", description: "Nudges a sleepy (gnome|elf)." });
+  expect((await find(project))[0]).toBe("desk.send_note");
+  expect(await find(stranger)).toEqual([]);
+  expect((await node.views.forProject(project.projectId)).tools.get("desk.send_note")).toBe(before);
+  await project.client.deleteSkill({ slug: "nudge_gnome" });
+  expect(await find(project)).toEqual([]);
+});
+
 test("calling a skill submits a job with the arguments as its input", async () => {
   await using node = createTestNode(database.db);
   const project = await node.project();

@@ -23,6 +23,23 @@ export async function readSkillToolkits(db: Executor, projectId: ProjectId): Pro
   return skills.length === 0 ? [] : [skillToolkit(projectId, skills)];
 }
 
+/** Maximum number of a project's skills, the newest first, whose titles help to find the tools that they call. */
+const titledMax = 50;
+
+/**
+ * Returns the newest skills of a project as programs with titles: the words of the skill's slug, and its description. With them, searches
+ * of the project find the tools that the skill calls.
+ */
+export async function readTitledPrograms(
+  db: Executor,
+  projectId: ProjectId,
+): Promise<{ readonly titles: readonly string[]; readonly toolSlugs: readonly string[] }[]> {
+  const called = await skillsForProject(db, projectId).listCalled(titledMax);
+  return called.map(({ slug, description, toolSlugs }) => {
+    return { titles: [slug.replaceAll("_", " "), description], toolSlugs };
+  });
+}
+
 /** Returns the tool of one version of a skill, `skills.<slug>@<version>`. Undefined if the project has no tool of that name. */
 export async function findSkillTool(
   db: Executor,

@@ -186,11 +186,11 @@ function isTied([first, second]: readonly ScoredTool[]): boolean {
  * True if too few words of the query match the tool for a confident result. With one matching word, only the action or only the object
  * fits. Two matching words are enough only if both occur in the same text of the tool (its name, its description or one example phrase).
  */
-function isThin({ tool, index, place }: ScoredTool, known: readonly Meaning[]): boolean {
+function isThin({ tool, index, place, titles = [] }: ScoredTool, known: readonly Meaning[]): boolean {
   const telling = known.filter(({ isVague }) => !isVague);
   if (telling.length !== 2) return telling.length < 2;
   const texts = [
-    ...index.phrasesOf(place).map(({ places }) => new Set(places.keys())),
+    ...[...index.phrasesOf(place), ...titles].map(({ places }) => new Set(places.keys())),
     ...[tool.name, tool.description].map((text) => new Set(termsOf(text))),
   ];
   return !texts.some((text) => telling.every(({ terms }) => terms.some(({ term }) => text.has(term))));

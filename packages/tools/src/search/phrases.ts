@@ -71,7 +71,8 @@ export function countSaid(sayings: readonly string[]): ReadonlyMap<string, numbe
   return counts;
 }
 
-function readPhrase(text: string): Phrase {
+/** Prepares an example phrase for search. */
+export function readPhrase(text: string): Phrase {
   const places = new Map<string, number>();
   let count = 0;
   let size = 0;

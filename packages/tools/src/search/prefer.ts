@@ -45,6 +45,8 @@ function namedBy(tool: SearchedTool): NamedTool {
  * Maximum increase of a tool's score by an example phrase: 1.5 times the score. It applies if the phrase has the same words as the query.
  */
 const phraseShare = 1.5;
+/** Share of a phrase's increase that the title of a program gives to each tool that the program calls. */
+const titleShare = 0.5;
 
 /**
  * For each term of a tool, the words of the query that match this term. `at`: position of the word in the query. `worth`: weight of the
@@ -64,8 +66,12 @@ export function phrasePreference(meanings: readonly Meaning[]): (scored: ScoredT
   const filled = new Int32Array(meanings.length);
   return (scored) => {
     let most = 0;
+    const query = { worths, worthOfAll, best, filled };
     for (const phrase of scored.index.phrasesOf(scored.place)) {
-      most = Math.max(most, likenessOf(phrase, { worths, worthOfAll, best, filled }, most));
+      most = Math.max(most, likenessOf(phrase, query, most));
+    }
+    for (const title of scored.titles ?? []) {
+      most = Math.max(most, titleShare * likenessOf(title, query, most / titleShare));
     }
     return { ...scored, score: scored.score * (1 + phraseShare * most) };
   };

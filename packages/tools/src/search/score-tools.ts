@@ -62,8 +62,9 @@ function leastOfBest(scores: Float64Array, count: number): number {
 }
 
 /** Returns the words of a query that a tool contains: the word itself, a synonym, or a similar spelling. */
-export function matchedWords({ index, place }: ScoredTool, meanings: readonly Meaning[]): string[] {
-  const isHeld = ({ term }: KnownTerm) => index.terms.get(term)?.places.includes(place) ?? false;
+export function matchedWords({ index, place, titles = [] }: ScoredTool, meanings: readonly Meaning[]): string[] {
+  const isHeld = ({ term }: KnownTerm) =>
+    index.terms.get(term)?.places.includes(place) === true || titles.some((title) => title.places.has(term));
   return meanings.filter(({ terms }) => terms.some(isHeld)).map(({ word }) => word);
 }
 

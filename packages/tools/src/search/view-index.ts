@@ -1,4 +1,5 @@
 import type { Catalog } from "@svc/catalog";
+import { type Phrase, readPhrase } from "./phrases.ts";
 import { faultsMax, swapsOf } from "./spelling.ts";
 import { indexOf, type Postings, type SearchedTool, type ToolkitIndex } from "./toolkit-index.ts";
 import type { VerbClasses } from "./verb-classes.ts";
@@ -10,6 +11,8 @@ export type IndexedTool = {
   readonly index: ToolkitIndex;
   /** Position of the tool in the search index of its toolkit (app). */
   readonly place: number;
+  /** Titles of the project's saved programs that call the tool, prepared for search. Absent if there are none. */
+  readonly titles?: readonly Phrase[] | undefined;
 };
 
 /** A word (in its indexed form) that occurs in at least one tool of the caller's catalog. */
@@ -46,12 +49,21 @@ export type ViewIndex = {
 const rarityExponent = 0.65;
 
 /**
+ * Strength of a term in a tool that has the term only from the titles of the project's programs. It is about as high as that of a word in the
+ * tool's own description, because a title also describes the other tools of the program.
+ */
+const titleStrength = 0.8;
+
+/**
  * Returns one search index of all tools that a caller may see (a view), made from the indexes of their toolkits (apps). The result stores
  * no texts of its own, except terms that were looked up.
  */
 export function indexView(view: Catalog): ViewIndex {
   const indexes = [...view.toolkits.values()].map(indexOf);
-  const tools = indexes.flatMap((index) => index.tools.map((tool, place) => toIndexedTool(index, tool, place)));
+  const tools = indexes.flatMap((index) =>
+    index.tools.map((tool, place) => toIndexedTool(index, { tool, place, titles: view.titles?.get(tool.slug) })),
+  );
+  const titles = titlePostings(tools);
   /**
    * Cache of words that queries have looked up and that some tool contains. Words that no tool contains are not stored. So the cache never
    * has more entries than there are different words in the tool definitions.
@@ -64,7 +76,7 @@ export function indexView(view: Catalog): ViewIndex {
     saidShare: indexes.reduce((sum, { saidCount }) => sum + saidCount, 0) / Math.max(1, tools.length),
     rarestWorth: worthOf(1, tools.length),
     find(term) {
-      const found = known.get(term) ?? joinPostings(term, indexes, tools.length);
+      const found = known.get(term) ?? joinPostings(term, { indexes, titles, toolCount: tools.length });
       if (found !== undefined) known.set(term, found);
       return found;
     },
@@ -72,11 +84,47 @@ export function indexView(view: Catalog): ViewIndex {
   };
 }
 
-function toIndexedTool(index: ToolkitIndex, tool: SearchedTool, place: number): IndexedTool {
-  return { tool, verbClasses: index.verbClasses[place] ?? 0, index, place };
+function toIndexedTool(
+  index: ToolkitIndex,
+  {
+    tool,
+    place,
+    titles,
+  }: { readonly tool: SearchedTool; readonly place: number; readonly titles: readonly string[] | undefined },
+): IndexedTool {
+  const indexed = { tool, verbClasses: index.verbClasses[place] ?? 0, index, place };
+  return titles === undefined ? indexed : { ...indexed, titles: titles.map(readPhrase) };
 }
 
-function joinPostings(term: string, indexes: readonly ToolkitIndex[], toolCount: number): Term | undefined {
+/**
+ * Returns the postings of the terms that tools have only from the titles of the project's programs. Positions are those of the whole view.
+ * These terms are not in the index of a toolkit, because projects share that index.
+ */
+function titlePostings(tools: readonly IndexedTool[]): ReadonlyMap<string, Postings> {
+  const places = new Map<string, number[]>();
+  for (const [at, { titles = [], index, place }] of tools.entries()) {
+    for (const term of new Set(titles.flatMap((title) => [...title.places.keys()]))) {
+      if (index.terms.get(term)?.places.includes(place)) continue;
+      const known = places.get(term) ?? [];
+      known.push(at);
+      places.set(term, known);
+    }
+  }
+  return new Map(
+    [...places].map(([term, found]) => [
+      term,
+      { places: Uint32Array.from(found), strengths: new Float64Array(found.length).fill(titleStrength) },
+    ]),
+  );
+}
+
+type TermSources = {
+  readonly indexes: readonly ToolkitIndex[];
+  readonly titles: ReadonlyMap<string, Postings>;
+  readonly toolCount: number;
+};
+
+function joinPostings(term: string, { indexes, titles, toolCount }: TermSources): Term | undefined {
   const postings: Term["postings"][number][] = [];
   let start = 0;
   let held = 0;
@@ -87,6 +135,11 @@ function joinPostings(term: string, indexes: readonly ToolkitIndex[], toolCount:
       held += found.places.length;
     }
     start += tools.length;
+  }
+  const ofTitles = titles.get(term);
+  if (ofTitles !== undefined) {
+    postings.push({ start: 0, postings: ofTitles });
+    held += ofTitles.places.length;
   }
   if (held === 0) return undefined;
   return { worth: worthOf(held, toolCount), postings };

@@ -119,7 +119,14 @@ export function createCatalogViews(options: {
    */
   commonToolkits?: readonly Toolkit[];
 }): CatalogViews {
-  const { catalog, db, clock, extraToolkits = async () => [], titledPrograms = async () => [], commonToolkits = [] } = options;
+  const {
+    catalog,
+    db,
+    clock,
+    extraToolkits = async () => [],
+    titledPrograms = async () => [],
+    commonToolkits = [],
+  } = options;
   const shared = viewOf(catalog);
   const common = new Set(commonToolkits.map(({ slug }) => slug));
   const base = common.size === 0 ? shared : viewOf(overlayCatalog(catalog, catalogOf(commonToolkits)), shared.triggers);

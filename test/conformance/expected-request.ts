@@ -27,9 +27,11 @@ export function expectedRequest(request: RequestText, always: AlwaysText, values
     path: request.path.replaceAll(placeholder, (_text, path: string) =>
       encodeURIComponent(String(lookUp(path, values))),
     ),
-    query: Object.entries(query).flatMap(([name, value]) =>
-      [value].flat().map((item) => [name, String(item)] as const),
-    ),
+    query: Object.entries(query).flatMap(([name, value]): RenderedRequest["query"] => {
+      const joined = /^\{\{\s*([\w.$@-]+)\s*\|\s*csv\s*\}\}$/.exec(String(request.query?.[name]))?.[1];
+      if (joined !== undefined) return [[name, String(value), [lookUp(joined, values)].flat().map(String)] as const];
+      return [value].flat().map((item) => [name, String(item)] as const);
+    }),
     headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value].flat().join(", ")])),
     body: expectedBody(request.body, always.body, values),
     form: undefined,

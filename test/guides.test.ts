@@ -49,6 +49,7 @@ const pages: readonly Page[] = [
   { path: "guides/connections/try-failures-in-the-sandbox.md" },
   { path: "guides/tools/limit-calls.md" },
   { path: "guides/toolkits/import-an-openapi-document.md" },
+  { path: "guides/toolkits/add-search-phrases.md" },
   { path: "guides/toolkits/update-an-imported-toolkit.md" },
   { path: "guides/tools/subscribe-to-events-over-mcp.md" },
   { path: "guides/webhooks/publish-your-own-events.md" },

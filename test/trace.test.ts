@@ -232,7 +232,7 @@ test("a search shows a scoped key and another project only what their lists show
     ...Object.values(ids).filter((id) => id !== ids.ok && id !== ids.account),
     "copy",
     "127.0",
-    "lea",
+    "zor",
   ]) {
     expect(await foundIds(ada, query), query).toEqual([]);
     expect(await foundIds(stranger, query), query).toEqual([]);

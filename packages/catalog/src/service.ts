@@ -9,9 +9,11 @@ import {
   type ProjectId,
   type ProjectPrincipal,
   projectList,
+  quotaFaults,
   requireProject,
   type Sealer,
 } from "@svc/core";
+import { privateToolkitsForProject } from "@svc/db/catalog/repo";
 import type { Database } from "@svc/db/connect";
 import { countOpenKeys } from "@svc/db/keys/repo";
 import {
@@ -29,7 +31,7 @@ import { importSource, reportMessage } from "./import/convert-import.ts";
 import type { ToolkitImporter } from "./import/import-toolkit.ts";
 import type { AuthScheme, Tool, Toolkit } from "./model.ts";
 import { parsePrivateToolkit } from "./private/parse-definition.ts";
-import { createPhraseCalls } from "./private/phrases.ts";
+import { checkPhrases, phrasesText } from "./private/phrases.ts";
 import type { CatalogViews } from "./private/private-toolkits.ts";
 import { createPublisher } from "./private/publish.ts";
 import { DefinitionError } from "./read/definition-file.ts";
@@ -161,7 +163,21 @@ export function createCatalogService(options: CatalogServiceOptions): ServiceImp
         digest: made.digest,
       };
     },
-    ...createPhraseCalls({ db, views }),
+    async putToolkitPhrases({ slug, tools, dryRun }, ctx) {
+      const { projectId } = requireProject(ctx);
+      const { toolkits, sources } = await views.forProject(projectId);
+      // Shared toolkits and those that svc makes, such as `skills`, have no source.
+      const toolkit = sources.has(slug) ? toolkits.get(slug) : undefined;
+      if (toolkit === undefined) throw catalogFaults.PRIVATE_TOOLKIT_NOT_FOUND(slug);
+      const phrases = await checkPhrases(toolkit, tools);
+      if (!dryRun) {
+        const refusal = await privateToolkitsForProject(db, projectId).putPhrases(slug, phrasesText(phrases));
+        views.forget(projectId);
+        if (refusal === "missing") throw catalogFaults.PRIVATE_TOOLKIT_NOT_FOUND(slug);
+        if (refusal !== undefined) throw quotaFaults[refusal.quota](refusal.quotaReached);
+      }
+      return { tools: [...phrases].map(([tool, texts]) => ({ tool, phrases: [...texts] })) };
+    },
     ...createSourceCalls({ db, clock, views, importer, toolkitMessage }),
     async deleteToolkit({ slug }, ctx) {
       const { projectId } = requireProject(ctx);

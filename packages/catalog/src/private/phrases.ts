@@ -1,15 +1,10 @@
 import { setImmediate } from "node:timers/promises";
-import type { ServiceImpl } from "@connectrpc/connect";
-import { createSlices, formatValue, isObject, type ProjectId, quotaFaults, requireProject } from "@svc/core";
-import { privateToolkitsForProject } from "@svc/db/catalog/repo";
-import type { Database } from "@svc/db/connect";
-import type { CatalogService, ToolPhrases } from "@svc/gen/catalog";
+import { createSlices, formatValue, isObject } from "@svc/core";
 import { isPhraseForm } from "../check/check-definitions.ts";
 import { nearest } from "../check/nearest.ts";
 import { catalogFaults, type PhraseProblem } from "../errors.ts";
 import { safeText } from "../import/texts.ts";
 import type { Toolkit } from "../model.ts";
-import type { CatalogView } from "../view/view.ts";
 
 /**
  * Limits of the search phrases that a project adds to a private toolkit. `perTool`: maximum number per tool. `length`: maximum characters of
@@ -23,6 +18,8 @@ const problemsMax = 100;
 
 /** Phrases of tools by the tool's name, sorted by name. */
 type PhrasesByTool = ReadonlyMap<string, readonly string[]>;
+/** Phrases of one tool as a request gives them, before svc checks them. */
+type GivenPhrases = { readonly tool: string; readonly phrases: readonly string[] };
 
 /**
  * Returns a private toolkit whose tools have the search phrases of a stored text. Returns the same toolkit if none of its tools has one.
@@ -44,48 +41,16 @@ function readPhrases(text: string): PhrasesByTool {
   return new Map(isObject(stored) ? (Object.entries(stored) as [string, readonly string[]][]) : []);
 }
 
-function phrasesText(phrases: PhrasesByTool): string {
+/** Returns the text that svc stores for checked phrases. Empty if there are none. */
+export function phrasesText(phrases: PhrasesByTool): string {
   return phrases.size === 0 ? "" : JSON.stringify(Object.fromEntries(phrases));
-}
-
-/** Dependencies of the call about search phrases: the database, and the functions of CatalogViews that it uses. */
-type PhraseCallsOptions = {
-  readonly db: Database;
-  readonly views: { forProject(projectId: ProjectId): Promise<CatalogView>; forget(projectId: ProjectId): void };
-};
-
-/** Creates the call that replaces the search phrases of a private toolkit. */
-export function createPhraseCalls({
-  db,
-  views,
-}: PhraseCallsOptions): Pick<ServiceImpl<typeof CatalogService>, "putToolkitPhrases"> {
-  return {
-    async putToolkitPhrases({ slug, tools, dryRun }, ctx) {
-      const { projectId } = requireProject(ctx);
-      const toolkit = privateToolkit(await views.forProject(projectId), slug);
-      if (toolkit === undefined) throw catalogFaults.PRIVATE_TOOLKIT_NOT_FOUND(slug);
-      const phrases = await checkPhrases(toolkit, tools);
-      if (!dryRun) {
-        const refusal = await privateToolkitsForProject(db, projectId).putPhrases(slug, phrasesText(phrases));
-        views.forget(projectId);
-        if (refusal === "missing") throw catalogFaults.PRIVATE_TOOLKIT_NOT_FOUND(slug);
-        if (refusal !== undefined) throw quotaFaults[refusal.quota](refusal.quotaReached);
-      }
-      return { tools: [...phrases].map(([tool, texts]) => ({ tool, phrases: [...texts] })) };
-    },
-  };
-}
-
-/** Returns a toolkit that the project published or imported; undefined for shared toolkits and those that svc makes, such as `skills`. */
-function privateToolkit({ toolkits, sources }: CatalogView, slug: string): Toolkit | undefined {
-  return sources.has(slug) ? toolkits.get(slug) : undefined;
 }
 
 /**
  * Returns the phrases of a request as svc stores them: cleaned as the texts of imported documents are, without repeated ones. Rejects with
  * PHRASES_INVALID if a phrase or a tool is wrong. Pauses between the tools, so that other work of the node can run.
  */
-async function checkPhrases(toolkit: Toolkit, given: readonly ToolPhrases[]): Promise<PhrasesByTool> {
+export async function checkPhrases(toolkit: Toolkit, given: readonly GivenPhrases[]): Promise<PhrasesByTool> {
   const slices = createSlices(setImmediate);
   const problems: PhraseProblem[] = [];
   const phrases = new Map<string, readonly string[]>();

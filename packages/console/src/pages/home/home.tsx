@@ -2,6 +2,7 @@ import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { useQuery } from "@connectrpc/connect-query";
 import { type GetStartResponse, StatsService } from "@svc/gen/stats";
 import { getRouteApi, Link } from "@tanstack/react-router";
+import { lazy, Suspense } from "react";
 import { useLookMs } from "../../calls/live-state.ts";
 import { usePreferences } from "../../shell/preferences.ts";
 import { Page } from "../../ui/layout/page.tsx";
@@ -9,7 +10,9 @@ import { Skeleton } from "../../ui/notice/empty.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
 import { Activity } from "./activity.tsx";
 import { stepsDone, stepsMax } from "./first-steps.ts";
-import { Start } from "./start.tsx";
+
+// Most visits of Home show the activity, so the first steps are loaded only if they are shown.
+const Start = lazy(() => import("./start.tsx"));
 
 const route = getRouteApi("/p/$projectId/home");
 
@@ -28,7 +31,12 @@ export default function HomePage() {
       </Page>
     );
   const shown = view ?? (stepsDone(start.data) === 0 && !hidesStart ? "start" : "activity");
-  if (shown === "start") return <Start projectId={projectId} start={start.data} />;
+  if (shown === "start")
+    return (
+      <Suspense fallback={<Loading />}>
+        <Start projectId={projectId} start={start.data} />
+      </Suspense>
+    );
   const { firstEventAt } = start.data;
   return (
     <Activity
@@ -49,5 +57,13 @@ function Progress({ projectId, start }: { projectId: string; start: GetStartResp
         Continue
       </Link>
     </p>
+  );
+}
+
+function Loading() {
+  return (
+    <Page title="Home">
+      <Skeleton rows={12} />
+    </Page>
   );
 }

@@ -25,7 +25,7 @@ const cards: Readonly<Record<FirstStep, (properties: CardProperties) => React.Re
 };
 
 /** Draws the first steps of a project: four cards, each with one button that does the whole step. */
-export function Start({ projectId, start }: { projectId: string; start: GetStartResponse }) {
+export default function Start({ projectId, start }: { projectId: string; start: GetStartResponse }) {
   const navigate = route.useNavigate();
   const { aim } = usePreferences();
   const done = doneSteps(start);

@@ -199,7 +199,7 @@ async function createHandler(
     intake: createTestIntake(),
     admission: createAdmission({ clock }),
     bodyBytesMax: 8_192,
-    timeoutMs: 2_000,
+    timeoutMs: 20_000,
     createRequestId: () => `req_${++count}`,
     mapError: createCallErrorMapper(logger, () => {}),
     shutdownSignal: mcp.shutdown.signal,

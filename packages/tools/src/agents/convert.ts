@@ -129,11 +129,12 @@ function requestText({ method, url, headers, body }: RequestPreview): string {
   return [`${method} ${url}`, ...lines, ...(body === "" ? [] : [cutText(body, bodyTextMax)])].join("\n");
 }
 
-/** Returns a tool as data, with the same fields as the answer of GetTool. Schemas are objects, not JSON text. */
+/** Returns a tool as data, with the fields of the answer of GetTool except `phrases`. Schemas are objects, not JSON text. */
 export function toolData(tool: Tool): Record<string, unknown> {
   const message = toJson(ToolSchema, tool, { alwaysEmitImplicit: true }) as JsonObject;
   const { inputSchemaJson: _, outputSchemaJson: __, pagingJson: ___, pollJson: ____, ...facts } = message;
-  const { uncallableReason, replacedBy, ...rest } = facts;
+  // Agents need no search phrases, because they have found the tool.
+  const { uncallableReason, replacedBy, phrases: _____, ...rest } = facts;
   const schemas = { inputSchema: JSON.parse(tool.inputSchemaJson), outputSchema: JSON.parse(tool.outputSchemaJson) };
   return {
     ...rest,

@@ -206,7 +206,8 @@ test.each(cases)("%s would send the request that its file declares, without the 
   }).toEqual({
     method: expected.method,
     path: new URL(expected.path, "http://app").pathname,
-    query: expected.query.map((pair) => [...pair]),
+    // The items that csv joins are percent-encoded one by one, which the parsed address no longer shows.
+    query: expected.query.map(([name, value]) => [name, value]),
     body: expected.body === undefined ? undefined : JSON.parse(JSON.stringify(expected.body)),
   });
   expect(hostname).toBe(`${action.toolkitSlug.replaceAll("_", "-")}.sandbox.invalid`);

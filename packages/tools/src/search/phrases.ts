@@ -1,4 +1,4 @@
-import type { Tool, Toolkit } from "@svc/catalog";
+import type { Catalog, Tool, Toolkit } from "@svc/catalog";
 import { foreignWordsOf, signsOf, sumOf, translatorOf } from "./translate.ts";
 import { cached, termsOfWords, wordsOf } from "./words.ts";
 
@@ -40,14 +40,45 @@ export function phrasesOf(tool: Tool, toolkit: Toolkit): readonly Phrase[] {
 const summaryWordsMax = 12;
 
 /**
- * Returns the example phrases of a tool: those of its toolkit (app), and those that the project of a
- * private toolkit added. A toolkit that was imported has neither phrases nor intents. Then the
- * tool's name and the first sentence of its description take their place, because people often ask with these words.
+ * Returns the example phrases of a tool: those of its toolkit (app), and those that the project of a private toolkit added. A toolkit that
+ * was imported has neither phrases nor intents. Then the tool's name and the first sentence of its description take their place, because
+ * people often ask with these words.
  */
 export function sayingsOf(tool: Tool, toolkit: Toolkit): readonly string[] {
   const added = tool.kind === "action" ? (tool.phrases ?? []) : [];
   if (toolkit.sayings !== undefined) return [...(toolkit.sayings.get(tool.name) ?? []), ...added];
-  return toolkit.actions.some(({ intents }) => intents.length > 0) ? added : [...ownPhrasesOf(tool), ...added];
+  return hasIntents(toolkit) ? added : [...ownPhrasesOf(tool), ...added];
+}
+
+const intended = new WeakMap<Toolkit, boolean>();
+
+function hasIntents(toolkit: Toolkit): boolean {
+  const found = intended.get(toolkit) ?? toolkit.actions.some(({ intents }) => intents.length > 0);
+  intended.set(toolkit, found);
+  return found;
+}
+
+/** Titles of a project's programs, by the slug of the tool that they call. */
+type Titles = NonNullable<Catalog["titles"]>;
+
+const titlePhrases = new WeakMap<Titles, ReadonlyMap<string, Phrase>>();
+
+/** True if `readTitles` has read these titles to the end. */
+export function areTitlesRead(titles: Titles): boolean {
+  return titlePhrases.has(titles);
+}
+
+/** Reads titles as example phrases, each text once. Returns them by text. Yields after each text, so that other work can run in between. */
+export function* readTitles(titles: Titles): Generator<void, ReadonlyMap<string, Phrase>> {
+  const known = titlePhrases.get(titles);
+  if (known !== undefined) return known;
+  const made = new Map<string, Phrase>();
+  for (const text of new Set([...titles.values()].flat())) {
+    made.set(text, readPhrase(text));
+    yield;
+  }
+  titlePhrases.set(titles, made);
+  return made;
 }
 
 function ownPhrasesOf({ name, description }: Tool): readonly string[] {
@@ -72,7 +103,7 @@ export function countSaid(sayings: readonly string[]): ReadonlyMap<string, numbe
 }
 
 /** Prepares an example phrase for search. */
-export function readPhrase(text: string): Phrase {
+function readPhrase(text: string): Phrase {
   const places = new Map<string, number>();
   let count = 0;
   let size = 0;

@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import type { Action, Catalog, CodeTool, Toolkit } from "@svc/catalog";
 import { createSlices } from "@svc/core";
 import SearchableMap from "minisearch/SearchableMap";
-import { type Phrase, phrasesOf } from "./phrases.ts";
+import { areTitlesRead, type Phrase, phrasesOf, readTitles } from "./phrases.ts";
 import { formMark, weighTerms } from "./tool-terms.ts";
 import { type VerbClasses, verbClassesOf } from "./verb-classes.ts";
 
@@ -43,24 +43,28 @@ const started = new WeakMap<Toolkit, Promise<void>>();
 export function indexOf(toolkit: Toolkit): ToolkitIndex {
   const known = indexes.get(toolkit);
   if (known !== undefined) return known;
-  const steps = buildIndex(toolkit);
-  for (let step = steps.next(); ; step = steps.next()) {
-    if (step.done !== true) continue;
-    indexes.set(toolkit, step.value);
-    return step.value;
-  }
+  const made = endOf(buildIndex(toolkit));
+  indexes.set(toolkit, made);
+  return made;
+}
+
+/** Runs a generator to its end without a pause, and returns its result. */
+export function endOf<T>(steps: Generator<void, T>): T {
+  for (let step = steps.next(); ; step = steps.next()) if (step.done === true) return step.value;
 }
 
 /**
- * Creates the missing indexes of a view's toolkits. Other work of the event loop runs in between: the phrases of all tools that svc ships
- * take about half a second. Returns undefined if no index is missing.
+ * Creates the missing indexes of a view's toolkits, and reads the titles of its programs. Other work of the event loop runs in between: the
+ * phrases of all tools that svc ships take about half a second. Returns undefined if nothing is missing.
  */
-export function prepareIndexes({ toolkits }: Catalog): Promise<void> | undefined {
+export function prepareIndexes({ toolkits, titles }: Catalog): Promise<void> | undefined {
   const missing = [...toolkits.values()].filter((toolkit) => !indexes.has(toolkit));
-  return missing.length === 0 ? undefined : prepareAll(missing);
+  const unread = titles === undefined || areTitlesRead(titles) ? undefined : titles;
+  return missing.length === 0 && unread === undefined ? undefined : prepareAll(missing, unread);
 }
 
-async function prepareAll(toolkits: readonly Toolkit[]): Promise<void> {
+async function prepareAll(toolkits: readonly Toolkit[], titles: Catalog["titles"]): Promise<void> {
+  if (titles !== undefined) await inSlices(readTitles(titles));
   for (const toolkit of toolkits) {
     const making = started.get(toolkit) ?? prepare(toolkit);
     started.set(toolkit, making);
@@ -69,11 +73,15 @@ async function prepareAll(toolkits: readonly Toolkit[]): Promise<void> {
 }
 
 async function prepare(toolkit: Toolkit): Promise<void> {
+  const made = await inSlices(buildIndex(toolkit));
+  // A search without this preparation may have made the index in between.
+  if (!indexes.has(toolkit)) indexes.set(toolkit, made);
+}
+
+async function inSlices<T>(steps: Generator<void, T>): Promise<T> {
   const slices = createSlices(setImmediate);
-  const steps = buildIndex(toolkit);
   for (let step = steps.next(); ; step = steps.next()) {
-    // A search without this preparation may have made the index in between.
-    if (step.done === true) return void (indexes.has(toolkit) || indexes.set(toolkit, step.value));
+    if (step.done === true) return step.value;
     const pause = slices.rest();
     if (pause !== undefined) await pause;
   }
@@ -85,8 +93,14 @@ async function prepare(toolkit: Toolkit): Promise<void> {
 function* buildIndex(toolkit: Toolkit): Generator<void, ToolkitIndex> {
   const tools = [...toolkit.actions, ...toolkit.codeTools].filter(({ callable }) => callable);
   const terms = new Map<string, { places: number[]; strengths: number[] }>();
+  const phrases = new Map<number, readonly Phrase[]>();
   for (const [place, tool] of tools.entries()) {
     yield;
+    // The phrases of shipped tools are too many to read before they are needed, and those of private ones too foreign to read all at once.
+    if (toolkit.ownerProjectId !== "") {
+      phrases.set(place, phrasesOf(tool, toolkit));
+      yield;
+    }
     for (const [term, strength] of weighTerms(tool, toolkit)) {
       let postings = terms.get(term);
       if (postings === undefined) {
@@ -97,7 +111,6 @@ function* buildIndex(toolkit: Toolkit): Generator<void, ToolkitIndex> {
       postings.strengths.push(strength);
     }
   }
-  const phrases = new Map<number, readonly Phrase[]>();
   let spellings: SearchableMap<true> | undefined;
   return {
     toolkitSlug: toolkit.slug,

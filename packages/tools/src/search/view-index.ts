@@ -1,7 +1,7 @@
 import type { Catalog } from "@svc/catalog";
-import { type Phrase, readPhrase } from "./phrases.ts";
+import { type Phrase, readTitles } from "./phrases.ts";
 import { faultsMax, swapsOf } from "./spelling.ts";
-import { indexOf, type Postings, type SearchedTool, type ToolkitIndex } from "./toolkit-index.ts";
+import { endOf, indexOf, type Postings, type SearchedTool, type ToolkitIndex } from "./toolkit-index.ts";
 import type { VerbClasses } from "./verb-classes.ts";
 
 /** A tool that the caller may see, with its data in the search index of its toolkit (app). */
@@ -60,8 +60,15 @@ const titleStrength = 0.8;
  */
 export function indexView(view: Catalog): ViewIndex {
   const indexes = [...view.toolkits.values()].map(indexOf);
+  const phrases = view.titles && endOf(readTitles(view.titles));
   const tools = indexes.flatMap((index) =>
-    index.tools.map((tool, place) => toIndexedTool(index, { tool, place, titles: view.titles?.get(tool.slug) })),
+    index.tools.map((tool, place) =>
+      toIndexedTool(index, {
+        tool,
+        place,
+        titles: view.titles?.get(tool.slug)?.flatMap((text) => phrases?.get(text) ?? []),
+      }),
+    ),
   );
   const titles = titlePostings(tools);
   /**
@@ -90,10 +97,10 @@ function toIndexedTool(
     tool,
     place,
     titles,
-  }: { readonly tool: SearchedTool; readonly place: number; readonly titles: readonly string[] | undefined },
+  }: { readonly tool: SearchedTool; readonly place: number; readonly titles: readonly Phrase[] | undefined },
 ): IndexedTool {
   const indexed = { tool, verbClasses: index.verbClasses[place] ?? 0, index, place };
-  return titles === undefined ? indexed : { ...indexed, titles: titles.map(readPhrase) };
+  return titles === undefined ? indexed : { ...indexed, titles };
 }
 
 /**

@@ -75,8 +75,8 @@ async function call(context: ToolCallContext, request: CallRequest): Promise<Cal
  * that the call is refused. Returns the reply.
  */
 async function pass(context: ToolCallContext, made: MadeCall): Promise<CallReply> {
-  const { prepared, ...left } = made.hooks === undefined ? made : await reviewed(context, made);
-  if (left.plan.isDryRun) return replyOf(dryRun(context, left.plan, prepared));
-  if ("action" in prepared) return enterAndSend(context, { ...left, prepared });
-  return endUnsent(context, left.entry, left.plan, prepared);
+  const { entry, plan, prepared, hooks } = made.hooks === undefined ? made : await reviewed(context, made);
+  if (plan.isDryRun) return replyOf(dryRun(context, plan, prepared));
+  if ("action" in prepared) return enterAndSend(context, { entry, plan, prepared, hooks });
+  return endUnsent(context, entry, plan, prepared);
 }

@@ -1,12 +1,11 @@
-import { type CodeTool, isPlayed } from "@svc/catalog";
-import { httpToolkit } from "../../http/http-tool.ts";
+import type { CodeTool } from "@svc/catalog";
 import { type CallReply, replyOfEarlier } from "../call-reply.ts";
 import type { CallRequest } from "../call-request.ts";
 import { bindCall } from "../find/bind.ts";
 import { type FindContext, findTool } from "../find/find-tool.ts";
-import { planCall } from "../find/plan-call.ts";
+import { type PlanContext, planCall } from "../find/plan-call.ts";
 import { type PrepareContext, prepareCall } from "../prepare/prepare.ts";
-import type { CallPlan, MadeCall, PreparedCall } from "../prepare/prepared-call.ts";
+import type { MadeCall, PreparedCall } from "../prepare/prepared-call.ts";
 import type { LedgerEntry } from "../record/ledger.ts";
 import { type HookContext, hooksOf } from "./hooked-call.ts";
 import { findEarlier, type KeyContext } from "./keyed-call.ts";
@@ -16,7 +15,7 @@ import { isNeverRepeated } from "./unsent-call.ts";
  * Dependencies of the work that is done before a tool call is sent: finding the tool and the account, checking the key, and asking hooks
  * (endpoints that check tool calls).
  */
-export type GateContext = FindContext & PrepareContext & KeyContext & HookContext;
+export type GateContext = FindContext & PlanContext & PrepareContext & KeyContext & HookContext;
 
 /**
  * Progress of a call before it is sent. `end`: the call is answered, and nothing was sent. `code`: the call runs code of svc. `doubt`: the
@@ -43,15 +42,12 @@ export async function takeToTheGate(context: GateContext, given: CallRequest): P
   if ("refusal" in asked) return { at: "end", called: asked };
   const found = await findTool(context, asked);
   if ("outcome" in found) return { at: "end", called: found };
-  const planned = planCall(context, asked, found);
-  const { plan } = planned;
-  const side = sideOf(context, plan);
-  const entry: LedgerEntry = { ...planned.entry, isPlayed: side };
+  const { entry, plan } = planCall(context, asked, found);
   const { isDryRun, job, tool } = plan;
   if (!isDryRun && job?.isFirst !== true) {
     // This check comes first, so that a call that was already executed gets its earlier answer, even if the tool, the account or `confirm`
     // has changed since.
-    const earlier = await findEarlier(context, entry, side);
+    const earlier = await findEarlier(context, entry, entry.isPlayed);
     if (earlier !== undefined) return { at: "end", called: replyOfEarlier(earlier) };
   }
   if (tool.kind === "code") return { at: "code", entry, tool };
@@ -62,15 +58,4 @@ export async function takeToTheGate(context: GateContext, given: CallRequest): P
     return { at: "doubt", entry, prepared, restoredFrom };
   const hooks = await hooksOf(context, { entry, prepared });
   return { at: "gate", made: { entry, plan, prepared, hooks } };
-}
-
-/**
- * Returns true if the sandbox would answer this call of an app. Returns undefined for calls that have only one side: code of svc, and HTTP
- * requests that a program makes itself.
- */
-function sideOf(
-  { sandboxMode }: Pick<GateContext, "sandboxMode">,
-  { tool, toolkit }: Pick<CallPlan, "tool" | "toolkit">,
-): boolean | undefined {
-  return tool.kind === "code" || toolkit === httpToolkit ? undefined : isPlayed(toolkit, sandboxMode);
 }

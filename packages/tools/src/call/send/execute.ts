@@ -35,7 +35,8 @@ export type ExecuteOptions = {
   readonly review?: ((result: CallResult) => Promise<CallResult>) | undefined;
 };
 
-type Execution = ExecuteOptions & {
+type Execution = {
+  readonly options: ExecuteOptions;
   readonly entry: LedgerEntry;
   readonly prepared: PreparedCall;
   /** The credentials that the request contained, in every form in which they were sent (for example also encoded in a header). */
@@ -54,15 +55,16 @@ export async function executeCall(
 ): Promise<CallResult> {
   const { clock, ledger } = context;
   const { account, way } = prepared;
-  const execution = { ...options, entry, prepared, credentials: new Set<string>() };
+  const execution = { options, entry, prepared, credentials: new Set<string>() };
   const authorized = await authorizeOrEnd(context, execution);
   const startedAt = clock.now();
-  const { source, ...sent } = await ("kind" in authorized
+  const { source, ...read } = await ("kind" in authorized
     ? unauthorized(authorized)
     : sendAuthorized(context, execution, authorized));
   const redact = redactorOf(execution);
   const turn = () => context.turns.next(entry.caller.projectId);
-  const redacted = { ...sent, value: await redactTextsInTurns(sent.value, redact, { turn, source }) };
+  const value = await redactTextsInTurns(read.value, redact, { turn, source });
+  const redacted = value === read.value ? read : { ...read, value };
   const providerMs = clock.now() - startedAt;
   // Hooks see no images, so the caller of a result that hooks review gets none.
   const stored = options.review === undefined ? withoutImages(redacted) : await options.review(withoutImages(redacted));
@@ -82,8 +84,9 @@ export async function executeCall(
 }
 
 /** Returns a result with a warning in place of its images. */
-function withoutImages({ images, ...result }: CallResult): CallResult {
-  if (images === undefined) return result;
+function withoutImages(full: CallResult): CallResult {
+  if (full.images === undefined) return full;
+  const { images, ...result } = full;
   const shown = images.map(({ mimeType, bytes }) => `${mimeType} (${bytes} bytes)`).join(", ");
   const warning = `left_out: only an agent gets the images of a result, in its answer over MCP: ${shown}`;
   return { ...result, warnings: [...result.warnings, warning] };
@@ -128,7 +131,7 @@ async function sendAuthorized(
   authorized: AppRequest,
 ): Promise<ReadResult> {
   const { action, account, way } = execution.prepared;
-  const untilMs = context.clock.now() + Math.min(execution.timeoutMs ?? callTimeoutMs, callTimeoutMs);
+  const untilMs = context.clock.now() + Math.min(execution.options.timeoutMs ?? callTimeoutMs, callTimeoutMs);
   const first = await sendOnce(context, execution, { authorized, untilMs });
   if (first.providerStatus !== 401 || account === undefined) return noted(way, first);
   const isRenewed = await renew(execution.prepared);
@@ -136,8 +139,9 @@ async function sendAuthorized(
   // caller decides.
   if (isRenewed && action.class === "read") {
     const again = await authorizeAgain(execution.prepared);
-    const mayRepeat = execution.mayRepeat === undefined || (await execution.mayRepeat().catch(() => false));
-    if (again !== undefined && mayRepeat && context.clock.now() < untilMs) {
+    const { mayRepeat } = execution.options;
+    const isAllowed = mayRepeat === undefined || (await mayRepeat().catch(() => false));
+    if (again !== undefined && isAllowed && context.clock.now() < untilMs) {
       const second = await sendOnce(context, execution, { authorized: again, untilMs });
       if (second.providerStatus !== 401) return noted(way, second);
     }
@@ -155,9 +159,11 @@ async function sendAuthorized(
  * Returns the result of a call. It first records at the account that the app accepted the credential, or which scopes it lacked. If the
  * database is unavailable, only this record is lost.
  */
-async function noted(way: CallWay, { lackedScopes, ...result }: ReadResult): Promise<ReadResult> {
-  if (result.outcome === "ok") await way.taken().catch(() => undefined);
-  if (lackedScopes !== undefined) await way.lacked(lackedScopes).catch(() => undefined);
+async function noted(way: CallWay, read: ReadResult): Promise<ReadResult> {
+  if (read.outcome === "ok") await way.taken().catch(() => undefined);
+  if (read.lackedScopes === undefined) return read;
+  const { lackedScopes, ...result } = read;
+  await way.lacked(lackedScopes).catch(() => undefined);
   return result;
 }
 
@@ -176,7 +182,7 @@ async function authorizeAgain({ way }: PreparedCall): Promise<AppRequest | undef
 
 function sendOnce(
   context: ExecuteContext,
-  { entry, prepared, keepsAppKey, credentials, mayRepeat }: Execution,
+  { entry, prepared, options, credentials }: Execution,
   { authorized, untilMs }: { authorized: AppRequest; untilMs: number },
 ): Promise<ReadResult> {
   const { action, toolkit, account, secrets, vaulted, request, way } = prepared;
@@ -190,9 +196,9 @@ function sendOnce(
     {
       request: authorized,
       call: { projectId, toolkit, action, entityId, scheme, accountId: account?.id },
-      repeatsAreSafe: action.class === "read" || repeatsItsKey(prepared, entry, keepsAppKey),
+      repeatsAreSafe: action.class === "read" || repeatsItsKey(prepared, entry, options.keepsAppKey),
       untilMs,
-      mayRepeat,
+      mayRepeat: options.mayRepeat,
       redact: createRedactor([...secrets, ...vaulted, ...credentials]),
       turns: {
         begin: () => (isRow ? context.turns.spare(projectId) : undefined),

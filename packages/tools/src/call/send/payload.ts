@@ -65,14 +65,17 @@ export function trim(schema: JsonSchema, value: unknown): unknown {
 /** Removes from a value the parts that an output schema does not name. Pauses after each item of a list. */
 function* trimParts(schema: JsonSchema, value: unknown): Generator<undefined, unknown> {
   if (Array.isArray(value)) return yield* trimItems(schema, value);
-  if (typeof value === "string") return trimText(schema, value);
+  if (typeof value !== "object" || value === null) return trimLeaf(schema, value);
   const { properties } = schema;
   if (!isObject(value) || !isObject(properties)) return value;
   const named: [string, unknown][] = [];
   for (const name of Object.keys(properties)) {
     if (!Object.hasOwn(value, name)) continue;
     const [child, part] = [properties[name], value[name]];
-    named.push([name, isObject(child) ? yield* trimParts(child, part) : part]);
+    const isLeaf = typeof part !== "object" || part === null;
+    if (!isObject(child)) named.push([name, part]);
+    // Most parts are leaves, and a generator for each of them would take memory.
+    else named.push([name, isLeaf ? trimLeaf(child, part) : yield* trimParts(child, part)]);
   }
   // Object.fromEntries is used because a property may be named `__proto__`.
   return Object.fromEntries(named);
@@ -86,6 +89,10 @@ function* trimItems({ items }: JsonSchema, list: readonly unknown[]): Generator<
     yield;
   }
   return trimmed;
+}
+
+function trimLeaf(schema: JsonSchema, value: unknown): unknown {
+  return typeof value === "string" ? trimText(schema, value) : value;
 }
 
 function trimText(schema: JsonSchema, text: string): unknown {

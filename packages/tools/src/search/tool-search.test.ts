@@ -1,5 +1,5 @@
 import type { Action, Catalog } from "@svc/catalog";
-import { parseTemplateTree } from "@svc/core";
+import { createId, parseTemplateTree } from "@svc/core";
 import { catalogOf } from "@svc/testing/catalog";
 import { longestTurnMs, processorBudgetMs } from "@svc/testing/processor";
 import { sampleToolkits } from "@svc/testing/sample-toolkits";
@@ -397,7 +397,7 @@ test("titles of programs and phrases of private tools are read in slices, and no
     Array.from({ length: 100 }, (_, n) => `bitte (${name}|Kwibbel) Nummer ${n} ausführen`);
   const makeView = () => {
     const sayings = new Map(shipped.actions.map(({ name }) => [name, sayingsOf(name)]));
-    const own = { ...shipped, ownerProjectId: "prj_own", sayings };
+    const own = { ...shipped, ownerProjectId: createId("prj", 0), sayings };
     const titles = new Map(shipped.actions.map((tool) => [tool.slug, sayingsOf(`Titel ${tool.name}`)]));
     return { ...catalog, toolkits: new Map([[slug, own]]), titles };
   };

@@ -149,7 +149,8 @@ test("a call whose failure the program handled is not the cause of a job that fa
         call: "sales_crm.get_deal",
         entity: "sandbox:error",
         args: { deal_id: 1 },
-        onError: Object.fromEntries([["then", "continue"]]),
+        // biome-ignore lint/suspicious/noThenProperty: programs have a field of this name
+        onError: { then: "continue" },
       },
       { id: "enough", fail: "It is enough" },
     ],

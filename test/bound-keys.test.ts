@@ -199,6 +199,7 @@ const table: Readonly<Record<string, readonly Row[]>> = {
     ],
   ],
   "JobsService/CheckProgram": [[{ programJson: readsOf("carol") }, "ok"]],
+  "JobsService/DescribeProgram": [[{ programJson: readsOf("carol") }, "ok"], ...noJob("jobId")],
   "JobsService/GetJob": noJob("id"),
   "JobsService/ListJobs": [
     [{}, "ok"],

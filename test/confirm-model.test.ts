@@ -284,6 +284,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
     ...["ConsoleService/ListSessions", "ContactsService/ListContacts", "GrantsService/ListGrants"],
     ...["GrantsService/ListAgentKeys", "JobsService/ListAskEndpoints"],
     ...["IdentityService/GetIdentity", "JobsService/CheckProgram", "JobsService/GetJob", "JobsService/ListJobs"],
+    "JobsService/DescribeProgram",
     ...["JobsService/ListSteps", "JobsService/ListUndoEntries", "JobsService/ListJobEvents", "JobsService/WatchJob"],
     ...["JobsService/ListSkills", "JobsService/GetSkill", "JobsService/ListAsks", "JobsService/GetAsk"],
     ...["SecretsService/ListSecrets", "StandingService/GetStandingProgram", "StandingService/ListStandingPrograms"],

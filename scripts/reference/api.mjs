@@ -136,7 +136,8 @@ export function writeApi({ services, messages, enums, comments }, commandsOf) {
         isChanged = true;
       }
     }
-    return placed;
+    // The place of a kind may itself have got a place on another page since.
+    return new Map([...placed.keys()].map((name) => [name, rootOf(name)]));
   }
 }
 

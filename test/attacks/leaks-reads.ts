@@ -157,6 +157,7 @@ async function readJobs(call: Playing["call"]): Promise<void> {
     await Promise.all(jobs.map(({ id }: Json) => call("JobsService/GetJob", { id })));
     await Promise.all(jobs.map(({ id }: Json) => call("JobsService/ListJobEvents", { jobId: id })));
     await Promise.all(jobs.map(({ id }: Json) => call("JobsService/ListSteps", { jobId: id })));
+    await Promise.all(jobs.map(({ id }: Json) => call("JobsService/DescribeProgram", { jobId: id })));
     await Promise.all(jobs.map(({ id }: Json) => call("JobsService/ListUndoEntries", { jobId: id })));
   }
   const { asks } = await call("JobsService/ListAsks", {});

@@ -46,7 +46,7 @@ import { createRunProgramTool } from "./agents/run-program-tool.ts";
 import type { AgentJobsContext } from "./agents/task-ask.ts";
 import { createTasksOffer } from "./agents/tasks.ts";
 import type { JobAdministration } from "./api/administration.ts";
-import { describeProgram } from "./api/check-program.ts";
+import { checkForSubmission } from "./api/check-program.ts";
 import type { JobsContext } from "./api/context.ts";
 import { hashReceipt } from "./api/convert-receipts.ts";
 import { createJobHints, type JobHints, withNotes } from "./api/notes.ts";
@@ -98,12 +98,12 @@ function createCheckProgramTool(context: AgentJobsContext): AgentTool {
     listed,
     async answer({ program }, { principal }) {
       if (program === undefined) return answered({ guide }, guide);
-      return checkedAnswer(await describeProgram(context, principal, JSON.stringify(program)));
+      return checkedAnswer(await checkForSubmission(context, principal, JSON.stringify(program)));
     },
   };
 }
 
-type DescribedProgram = Awaited<ReturnType<typeof describeProgram>>;
+type DescribedProgram = Awaited<ReturnType<typeof checkForSubmission>>;
 
 function checkedAnswer({ faults, omittedFaults, estimate, needsApproval, notes }: DescribedProgram): ToolAnswer {
   if (faults.length > 0) {

@@ -47,6 +47,14 @@ export const jobFaults = defineFaults({
     says: "run_program takes a program to run, or only job_id to wait for a job",
     help: "Give program, or give job_id without program, idempotency_key and simulate.",
   },
+  /** DescribeProgram must name either a program or a job. `isBoth`: true if the request names both. */
+  DESCRIBED_PROGRAM_UNCLEAR: {
+    code: "invalid_argument",
+    field: "programJson",
+    says: (isBoth: boolean) =>
+      text`${isBoth ? "both" : "neither"} ${field("programJson")} ${isBoth ? "and" : "nor"} ${field("jobId")} ${isBoth ? "are" : "is"} set`,
+    help: text`Send ${field("programJson")} to describe a program, or ${field("jobId")} to describe the program of a job.`,
+  },
   MODE_CONFLICT: {
     code: "invalid_argument",
     field: "simulateFirst",

@@ -2,6 +2,14 @@ export { canonicalHash, canonicalJson } from "./canonical.ts";
 export type { AcceptedProgram, CheckedProgram } from "./check/accepted-program.ts";
 export { boundFaultsOf } from "./check/bound.ts";
 export type { CheckContext } from "./check/context.ts";
+export {
+  type DescribedStep,
+  describeProgram,
+  type KnownName,
+  type ProgramDescription,
+  type ProgramRead,
+  type ReadKind,
+} from "./check/describe.ts";
 export { checkProgram } from "./check/program.ts";
 export { pathsNamed } from "./check/sensitive.ts";
 export { programDigest } from "./check/skills.ts";

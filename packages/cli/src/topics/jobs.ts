@@ -6,6 +6,7 @@ import type { Run } from "../command/declared.ts";
 import { parseCount } from "../command/options.ts";
 import { call, list, topic } from "../command/topic.ts";
 import { addJobCheck } from "../custom/jobs/check.ts";
+import { addJobDescribe } from "../custom/jobs/describe.ts";
 import { addJobRerun, addJobRetry } from "../custom/jobs/retry.ts";
 import { addJobShow } from "../custom/jobs/show.ts";
 import { addJobSteps } from "../custom/jobs/steps.ts";
@@ -46,10 +47,10 @@ const aboutJobOfProject = {
 
 /**
  * The commands for jobs and programs:
- * `svc jobs submit|check|list|show|steps|undo-entries|watch|log|retry|rerun|pause|resume|cancel|promote|park|release`.
+ * `svc jobs submit|check|describe|list|show|steps|undo-entries|watch|log|retry|rerun|pause|resume|cancel|promote|park|release`.
  */
 export const addJobsCommand = topic({
-  says: "check programs and submit them as jobs; follow, read, retry, pause, resume, cancel and promote jobs; as administrator, park and release them",
+  says: "check and describe programs and submit them as jobs; follow, read, retry, pause, resume, cancel and promote jobs; as administrator, park and release them",
   examples: [
     "svc jobs",
     "svc jobs submit remind.json --simulate --watch",
@@ -59,6 +60,7 @@ export const addJobsCommand = topic({
   commands: {
     submit: addJobSubmit,
     check: addJobCheck,
+    describe: addJobDescribe,
     list: list(listJobs, {
       says: "list the project's latest jobs, newest first",
       isDefault: true,

@@ -20,6 +20,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
     ...["ListJobs", "GetJob", "WatchJob", "ListJobEvents", "ListSteps", "CancelJob", "PromoteJob", "ListUndoEntries"],
   ],
   "“New program” on the page Jobs": ["SubmitJob", "CheckProgram"],
+  "“Graph” on the page of the job": ["DescribeProgram"],
   "the page Saved tools": ["ListSkills", "GetSkill", "DeleteSkill"],
   "the page Schedules": [
     ...["ListStandingPrograms", "GetStandingProgram", "UpdateStandingProgram", "ResumeStandingProgram"],

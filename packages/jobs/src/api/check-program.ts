@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { Fault, type ProjectPrincipal } from "@svc/core";
 import { type CheckProgramResponse, CheckProgramResponseSchema } from "@svc/gen/jobs";
+import type { ProgramFault } from "@svc/program";
 import { fieldOf, listedFaults } from "../faulty-program.ts";
 import { checkForProject } from "./check.ts";
 import { checkApproval } from "./confirmer.ts";
@@ -10,19 +11,15 @@ import { toNotes } from "./notes.ts";
 import { hashOf } from "./submit.ts";
 
 /** Checks a program as SubmitJob does for a live run. Returns the findings and stores nothing. */
-export async function describeProgram(
+export async function checkForSubmission(
   context: Pick<JobsContext, "db" | "sealer" | "views" | "accounts">,
   { projectId, role, binding }: ProjectPrincipal,
   programJson: string,
 ): Promise<CheckProgramResponse> {
   const checked = await checkForProject(context, { projectId, programJson, isStored: false, binding: binding ?? null });
   if ("faults" in checked) {
-    const listed = listedFaults(checked.faults, programJson.length);
     return create(CheckProgramResponseSchema, {
-      faults: listed.map(({ code, pointer, message, hint }) => {
-        return { reason: code, field: fieldOf(pointer), message, help: String(hint) };
-      }),
-      omittedFaults: checked.faults.length - listed.length + checked.omitted,
+      ...toFaults(checked, programJson),
       programHash: hashOf(programJson) ?? "",
     });
   }
@@ -35,6 +32,20 @@ export async function describeProgram(
     needsApproval: approval !== false,
     notes: toNotes(notes, "programJson"),
   });
+}
+
+/** Returns the faults of a program in the form of the API, as many as one response lists, and the number of the others. */
+export function toFaults(
+  { faults, omitted }: { readonly faults: readonly ProgramFault[]; readonly omitted: number },
+  programJson: string,
+) {
+  const listed = listedFaults(faults, programJson.length);
+  return {
+    faults: listed.map(({ code, pointer, message, hint }) => {
+      return { reason: code, field: fieldOf(pointer), message, help: String(hint) };
+    }),
+    omittedFaults: faults.length - listed.length + omitted,
+  };
 }
 
 function faultsOf({ message, details }: Fault) {

@@ -10,6 +10,8 @@ import {
   type CheckContext,
   type CheckedProgram,
   checkProgram,
+  describeProgram,
+  type ProgramDescription,
   type ProgramFault,
   readProgram,
 } from "@svc/program";
@@ -44,6 +46,28 @@ export async function checkForProject(
   const faults =
     binding === null || "faults" in checked ? [] : boundFaultsOf(checked, binding, documentOf(programJson));
   return faults.length === 0 ? checked : { faults, omitted: 0 };
+}
+
+/**
+ * Describes the steps of a program of a project, and the data that flows between them. Accounts, contacts, secrets and hosts count as
+ * present, because they do not change the flow. Returns undefined if the program cannot be read.
+ */
+export async function describeForProject(
+  context: Pick<JobsContext, "db" | "sealer" | "views" | "accounts">,
+  { projectId, programJson, isStored }: Pick<CheckRequest, "projectId" | "programJson" | "isStored">,
+): Promise<ProgramDescription | undefined> {
+  const view = await context.views.forProject(projectId);
+  return describeProgram(programJson, {
+    ...checkContext(context, { projectId, binding: null, seen: undefined }, view),
+    ...{ hasAccounts: present, hasContacts: present, hasSecrets: present, httpHosts: async () => new Set<string>() },
+    isStored,
+    // The input of a skill or a schedule is given when it starts.
+    isInputMade: true,
+  });
+}
+
+async function present(asked: readonly unknown[]): Promise<readonly boolean[]> {
+  return asked.map(() => true);
 }
 
 /**

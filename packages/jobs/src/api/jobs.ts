@@ -20,9 +20,10 @@ import { type JobRepository, jobsForProject } from "@svc/db/jobs/repo";
 import type { JobMode } from "@svc/db/schema/words";
 import { type Job, type JobsService, JobView, type ListJobsRequest, type SubmitJobRequest } from "@svc/gen/jobs";
 import { jobFaults } from "../errors.ts";
-import { describeProgram } from "./check-program.ts";
+import { checkForSubmission } from "./check-program.ts";
 import { type JobsContext, readIdempotencyKey } from "./context.ts";
 import { statusOfFilter, toJob } from "./convert-jobs.ts";
+import { answerDescribe } from "./describe.ts";
 import { toNotes } from "./notes.ts";
 import { type ReadContext, readJob, titleOfListed, toEndedJob, toJobs, toNewJob } from "./read.ts";
 import { submit } from "./submit.ts";
@@ -90,7 +91,7 @@ async function walkPage(
 
 type Methods = Pick<
   ServiceImpl<typeof JobsService>,
-  "submitJob" | "checkProgram" | "getJob" | "listJobs" | "cancelJob"
+  "submitJob" | "checkProgram" | "describeProgram" | "getJob" | "listJobs" | "cancelJob"
 >;
 
 /** Returns the methods of JobsService that submit, check, read, list and cancel jobs. */
@@ -119,7 +120,10 @@ export function jobMethods(context: JobsContext): Methods {
       return { job, notes: toNotes(notes, "programJson") };
     },
     async checkProgram({ programJson }, ctx) {
-      return describeProgram(context, requireProject(ctx), programJson);
+      return checkForSubmission(context, requireProject(ctx), programJson);
+    },
+    async describeProgram(request, ctx) {
+      return answerDescribe(context, requireProject(ctx), request);
     },
     async getJob(request, ctx) {
       const { projectId } = requireProject(ctx);

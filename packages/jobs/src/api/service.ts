@@ -88,6 +88,7 @@ function narrowJobs(db: Executor, service: Service): Service {
   const named = nameJobs(db);
   return {
     ...service,
+    describeProgram: named("jobId", service.describeProgram),
     getJob: named("id", service.getJob),
     cancelJob: named("id", service.cancelJob),
     pauseJob: named("id", service.pauseJob),

@@ -1,6 +1,7 @@
 import type { Action, CatalogView, JsonSchema, SchemaValidator, Toolkit } from "@svc/catalog";
 import type { FaultList } from "../faults.ts";
 import type { SkillName } from "../skill-name.ts";
+import type { FlowRecord } from "./flow.ts";
 import type { KnownSkills, SkillText } from "./known-skill.ts";
 
 /** A question of the check: does this entity (customer or user) have an active account of this toolkit (app)? */
@@ -63,6 +64,8 @@ export type Check = {
   readonly isInputMade: boolean;
   /** The skills that the program names. */
   readonly skills: KnownSkills;
+  /** Collects the names that each step uses, and those that it may use. Undefined if the caller of the check does not need them. */
+  readonly flow: FlowRecord | undefined;
   validator(action: Action, schema: JsonSchema): SchemaValidator;
   /** Returns a validator for a JSON Schema that a project wrote, or for a part of such a schema. */
   tenantValidator(this: void, schema: JsonSchema): SchemaValidator;

@@ -21,8 +21,8 @@ import { type Constants, firstScope, resolveType, type Scope, type StepOutcome }
 import type { AcceptedProgram, CheckedProgram, CheckedSkill } from "./accepted-program.ts";
 import type { Check, CheckContext } from "./context.ts";
 import { computedType } from "./expression.ts";
+import type { FlowRecord } from "./flow.ts";
 import { findAccepted, keepAccepted } from "./known-programs.ts";
-import type { KnownSkills } from "./known-skill.ts";
 import { checkWaits, noteProgram } from "./notes.ts";
 import { checkPoints } from "./points.ts";
 import { checkReferences } from "./references.ts";
@@ -38,6 +38,7 @@ import {
 } from "./secrets.ts";
 import { checkSensitiveSchema } from "./sensitive.ts";
 import {
+  type CheckedSkills,
   checkSkills,
   demandsApproval,
   knownSkillsOf,
@@ -82,15 +83,9 @@ async function checkWhole(programJson: string, context: CheckContext): Promise<C
   if (!("program" in read)) return faultsOf(read.faults);
   const { program, faults } = read;
   // A program that is too large is not checked any further, because only the size limits keep a check short.
-  if (faults.list().some(({ code }) => code === "PROGRAM_TOO_LARGE")) return faultsOf(faults);
-  if (context.isStored !== true) faults.takeYounger();
-  const skills = await checkSkills(program, context, checkProgram);
-  const check = createCheck(faults, context, knownSkillsOf(skills));
-  checkInput(program, context, check);
-  const { scope, uses } = checkSteps(program.steps, program.points, startOf(read), check);
-  checkPoints(program, uses, read.leftOut, check);
+  if (isTooLarge(read)) return faultsOf(faults);
+  const { skills, check, scope } = await checkParts(read, context);
   checkUndos(program, faults);
-  checkResult(program, scope, faults);
   checkLimits(program, check, runnableOf(skills));
   checkWaits(program, scope, check);
   await Promise.all([
@@ -114,6 +109,30 @@ type CheckFindings = {
   readonly check: Check;
   readonly skills: ReadonlyMap<string, CheckedSkill>;
 };
+
+/** True if a program is larger than the limits of the language allow. Such a program is read, but not checked. */
+export function isTooLarge({ faults }: ReadProgram): boolean {
+  return faults.list().some(({ code }) => code === "PROGRAM_TOO_LARGE");
+}
+
+/** A program whose steps, questions and result were checked. `scope`: the names that exist after the last step. */
+type CheckedParts = { readonly skills: CheckedSkills; readonly check: Check; readonly scope: Scope };
+
+/**
+ * Checks the parts of a program that contain references: its steps, its questions and its result. Records every fault. `flow`: collects the
+ * names that each part uses.
+ */
+export async function checkParts(read: ReadProgram, context: CheckContext, flow?: FlowRecord): Promise<CheckedParts> {
+  const { program, faults } = read;
+  if (context.isStored !== true) faults.takeYounger();
+  const skills = await checkSkills(program, context, checkProgram);
+  const check = createCheck(faults, context, { skills: knownSkillsOf(skills), flow });
+  checkInput(program, context, check);
+  const { scope, uses } = checkSteps(program.steps, program.points, startOf(read), check);
+  checkPoints(program, uses, read.leftOut, check);
+  checkResult(program, scope, check);
+  return { skills, check, scope };
+}
 
 function acceptedOf({ program, document }: ReadProgram, { scope, check, skills }: CheckFindings): AcceptedProgram {
   const inner = [...skills.values()].map((skill) => skill.accepted);
@@ -248,9 +267,9 @@ function checkUndos({ steps, sagaOn }: Program, faults: FaultList): void {
  * Checks the result that a program declares. A constant that makes an expression fail is not reported here. If an expression of the result
  * fails while a job runs, only its value is left out and the job still succeeds.
  */
-function checkResult(program: Program, given: Scope, faults: FaultList): void {
-  const scope = { ...given, constants: undefined };
+function checkResult(program: Program, given: Scope, { faults, flow }: Pick<Check, "faults" | "flow">): void {
   for (const [name, template] of program.result) {
+    const scope = { ...given, constants: undefined, onRead: flow?.readsOfResult(name) };
     const path = ["result", name];
     checkReferences(template, path, scope, faults);
     const types = typesOf(typeOfResult(template, scope));
@@ -277,7 +296,8 @@ function resultTypeOf({ result }: Program, scope: Scope): JsonSchema {
   return { type: "object", additionalProperties: false, properties: Object.fromEntries(properties) };
 }
 
-function typeOfResult(template: ValueTemplate, scope: Scope): ValueType {
+/** Returns the type of a value of the program's result. Undefined if the type is not known. */
+export function typeOfResult(template: ValueTemplate, scope: Scope): ValueType {
   if (template.kind === "computed") return computedType(template.expression, scope);
   const found = template.kind === "reference" ? resolveType(scope, template.reference) : undefined;
   return found === undefined || "fault" in found ? undefined : found.type;
@@ -308,7 +328,7 @@ function checkLimits(program: Program, { faults, actions }: Check, skills: Reado
 function createCheck(
   faults: FaultList,
   { view, isStored = false, isInputMade = false }: Pick<CheckContext, "view" | "isStored" | "isInputMade">,
-  skills: KnownSkills,
+  { skills, flow }: Pick<Check, "skills" | "flow">,
 ): Check {
   const shared = new WeakMap<JsonSchema, SchemaValidator>();
   const tenant = createTenantValidators();
@@ -326,6 +346,7 @@ function createCheck(
     isStored,
     isInputMade,
     skills,
+    flow,
     tenantValidator: (schema) => cached(shared, schema, () => tenant(schema)),
     validator(action, schema) {
       if (schema === action.inputSchema) return action.validateInput;

@@ -61,7 +61,7 @@ function checkList(list: readonly Step[], before: Scope, walk: Walk): ReadonlyMa
       // stored program, a question about a step may also name sets that later steps make.
       const asOfNow = { ...scope, ended: new Map(asked.about === "step" ? ended : [...ended, ...all]) };
       const known = asked.about === "step" && walk.check.isStored ? scope : asOfNow;
-      walk.uses.push({ ...asked, step, list, scope: known });
+      walk.uses.push({ ...asked, step, list, scope: walk.check.flow?.enter(step, known) ?? known });
     }
     for (const [id, value] of all) {
       // An empty id means that the step had an invalid id, which is already reported. No other step can refer to it.
@@ -75,7 +75,8 @@ function checkList(list: readonly Step[], before: Scope, walk: Walk): ReadonlyMa
   return left;
 }
 
-function checkStep(step: Step, before: Scope, walk: Walk): StepOutcomes {
+function checkStep(step: Step, around: Scope, walk: Walk): StepOutcomes {
+  const before = walk.check.flow?.enter(step, around) ?? around;
   if (step.when !== undefined) checkCondition(step.when, before, walk.check.faults);
   const scope = step.when === undefined ? before : whereAsked(before, step.when);
   const left = languageOf(step.kind).check(step, {

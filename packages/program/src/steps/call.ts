@@ -8,6 +8,7 @@ import { nothing, type RowSet, type StepOutcome } from "../types/scope.ts";
 import type { AnyStep, Measure, StepLanguage } from "./language.ts";
 import { argumentOfPage, checkPage, checkStart, pageForm } from "./parts/page.ts";
 import { type RowsSpec, readRows, rowsForm, setOfRows, tellLists } from "./parts/rows.ts";
+import { slugTitle } from "./parts/title.ts";
 import {
   callOptions,
   checkToolCall,
@@ -102,6 +103,7 @@ export const callLanguage: StepLanguage<CallStep> = {
     };
   },
 
+  title: ({ tool }) => slugTitle(tool),
   lists: () => [],
   calls: (call) => [call],
   asks: () => [],

@@ -8,6 +8,7 @@ import type { Expression } from "../template.ts";
 import { nothing } from "../types/scope.ts";
 import type { AnyStep, StepLanguage } from "./language.ts";
 import { checkSource, type RowSource, readSource, sourceOptions, sourceSchema } from "./parts/source.ts";
+import { quoted } from "./parts/title.ts";
 import { noUse } from "./use.ts";
 
 /** Step kind `compute`: adds fields to the rows of an earlier step. Expressions compute the values of the fields. */
@@ -61,6 +62,7 @@ export const computeLanguage: StepLanguage<ComputeStep> = {
     return { own: { ...nothing, set: { fields: new Map([...row.fields, ...computed]), hasStates: false } }, inner: [] };
   },
 
+  title: ({ fields }) => `Compute ${quoted(fields.map(([name]) => name).join(", "))}`,
   lists: () => [],
   calls: () => [],
   asks: () => [],

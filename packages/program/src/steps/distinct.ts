@@ -3,6 +3,7 @@ import { nothing, withoutStates } from "../types/scope.ts";
 import type { AnyStep, StepLanguage } from "./language.ts";
 import { checkField, fieldPathSchema, readFieldPath } from "./parts/field.ts";
 import { checkSource, type RowSource, readSource, sourceOptions, sourceSchema } from "./parts/source.ts";
+import { fieldsText } from "./parts/title.ts";
 import { noUse } from "./use.ts";
 
 /** Step kind `distinct`: keeps the first row for each combination of values of the `by` fields. */
@@ -52,6 +53,7 @@ export const distinctLanguage: StepLanguage<DistinctStep> = {
     return { own: { ...nothing, set: withoutStates(row) }, inner: [] };
   },
 
+  title: ({ by }) => `Keep one row for each ${fieldsText(by)}`,
   lists: () => [],
   calls: () => [],
   asks: () => [],

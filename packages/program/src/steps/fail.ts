@@ -4,6 +4,7 @@ import { readText } from "../read/value.ts";
 import { referencesOf, type TextTemplate } from "../template.ts";
 import { nothing, resolveType } from "../types/scope.ts";
 import type { AnyStep, StepLanguage } from "./language.ts";
+import { quoted } from "./parts/title.ts";
 import { noUse } from "./use.ts";
 
 /**
@@ -63,6 +64,8 @@ export const failLanguage: StepLanguage<FailStep> = {
     return { own: nothing, inner: [] };
   },
 
+  title: ({ text }) =>
+    `Fail: ${quoted(text.parts.map((part) => (typeof part === "string" ? part : `{${part.text}}`)).join(""))}`,
   lists: () => [],
   calls: () => [],
   asks: () => [],

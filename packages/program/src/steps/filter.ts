@@ -5,6 +5,7 @@ import type { Expression } from "../template.ts";
 import { nothing, withoutStates } from "../types/scope.ts";
 import type { AnyStep, StepLanguage } from "./language.ts";
 import { checkSource, type RowSource, readSource, sourceOptions, sourceSchema } from "./parts/source.ts";
+import { quotedRule } from "./parts/title.ts";
 import { noUse } from "./use.ts";
 
 /** Step kind `filter`: makes a new set of the rows for which a condition is true. */
@@ -37,6 +38,7 @@ export const filterLanguage: StepLanguage<FilterStep> = {
     return { own: { ...nothing, set: withoutStates(row) }, inner: [] };
   },
 
+  title: ({ where }) => `Keep rows with ${quotedRule(where.source)}`,
   lists: () => [],
   calls: () => [],
   asks: () => [],

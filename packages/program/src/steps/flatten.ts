@@ -6,6 +6,7 @@ import { checkField, fieldPlace } from "./parts/field.ts";
 import { type AddedFields, keepPath, keepSchema, readKeep, withKept } from "./parts/keep.ts";
 import { fieldName, fieldSchema, noteUnknown } from "./parts/rows.ts";
 import { checkSource, type RowSource, readSource, sourceOptions, sourceSchema } from "./parts/source.ts";
+import { quoted } from "./parts/title.ts";
 import { noUse } from "./use.ts";
 
 /** Step kind `flatten`: makes one row for each item of a list in a row's field. */
@@ -72,6 +73,7 @@ export const flattenLanguage: StepLanguage<FlattenStep> = {
     return { own: { ...nothing, set: { fields, hasStates: false } }, inner: [] };
   },
 
+  title: ({ field }) => `Make a row for each of ${quoted(field)}`,
   lists: () => [],
   calls: () => [],
   asks: () => [],

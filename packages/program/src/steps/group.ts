@@ -6,6 +6,7 @@ import { withKept } from "./parts/keep.ts";
 import { checkReductions, type Reductions, readReductions, reductionsSchema } from "./parts/reductions.ts";
 import { fieldName, fieldSchema } from "./parts/rows.ts";
 import { checkSource, type RowSource, readSource, sourceOptions, sourceSchema } from "./parts/source.ts";
+import { quoted } from "./parts/title.ts";
 import { noUse } from "./use.ts";
 
 /**
@@ -74,6 +75,7 @@ export const groupLanguage: StepLanguage<GroupStep> = {
     return { own: { ...nothing, set: row === "any" ? "any" : set }, inner: [] };
   },
 
+  title: ({ by }) => `Group by ${quoted(by.join(", "))}`,
   lists: () => [],
   calls: () => [],
   asks: () => [],

@@ -23,6 +23,7 @@ import {
 } from "./parts/http-request.ts";
 import { checkStart } from "./parts/page.ts";
 import { readRows, setOfRows } from "./parts/rows.ts";
+import { quoted } from "./parts/title.ts";
 import { callOptions, readRetry, type StepCall } from "./parts/tool-call.ts";
 
 /**
@@ -126,6 +127,7 @@ export const httpLanguage: StepLanguage<HttpStep> = {
     return { own: { ...nothing, set: setOfRows(rows, path, anyAnswer, check) }, inner: [] };
   },
 
+  title: ({ http: { method, host } }) => quoted(`${method} ${host}`),
   lists: () => [],
   calls: (step) => [step],
   asks: () => [],

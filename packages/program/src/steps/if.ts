@@ -4,6 +4,7 @@ import { type ObjectForm, ref } from "../read/form.ts";
 import type { Expression } from "../template.ts";
 import { nothing, whereAsked } from "../types/scope.ts";
 import type { AnyStep, StepLanguage } from "./language.ts";
+import { quotedRule } from "./parts/title.ts";
 import { eitherUse } from "./use.ts";
 
 /** Step kind `if`: runs one of two lists of steps. `Inner`: the type of these steps. */
@@ -65,6 +66,7 @@ export function ifLanguage<Inner extends AnyStep>(): StepLanguage<IfStepOf<Inner
       return { own: nothing, inner: left.map(([id, ended]) => [id, { ...ended, maySkip: true }] as const) };
     },
 
+    title: ({ condition }) => `If ${quotedRule(condition.source)}`,
     lists: ({ whenTrue, whenFalse }) => [whenTrue, whenFalse],
     calls: () => [],
     asks: () => [],

@@ -96,6 +96,7 @@ export const joinLanguage: StepLanguage<JoinStep> = {
     return { own: { ...nothing, set: { fields, hasStates: false } }, inner: [] };
   },
 
+  title: ({ right, join }) => (join === "anti" ? `Keep rows that ${right} lacks` : `Join with ${right}`),
   lists: () => [],
   calls: () => [],
   asks: () => [],

@@ -2,6 +2,7 @@ import { idForm, nameSchema } from "../read/name.ts";
 import { pointExample } from "../read/points.ts";
 import { nothing } from "../types/scope.ts";
 import type { AnyStep, StepLanguage } from "./language.ts";
+import { quoted } from "./parts/title.ts";
 import { noUse } from "./use.ts";
 
 /** Step kind `judge`: asks a judgment point (a question to people). */
@@ -30,6 +31,11 @@ export const judgeLanguage: StepLanguage<JudgeStep> = {
 
   check: () => ({ own: nothing, inner: [] }),
 
+  title({ point }, points) {
+    const { isApproval = false, escalation = [] } = points.get(point) ?? {};
+    const asked = quoted(escalation.map(({ principal }) => principal).join(", ")) || "an approver";
+    return isApproval ? `Ask ${asked} for approval` : `Ask ${asked}`;
+  },
   lists: () => [],
   calls: () => [],
   asks: ({ point }) => [{ point, about: "step", field: ["judge"], isCertain: true }],

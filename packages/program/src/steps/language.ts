@@ -2,6 +2,7 @@ import type { AccessClass, JsonSchema } from "@svc/catalog";
 import type { Check } from "../check/context.ts";
 import type { Path } from "../json.ts";
 import type { Bounds, Limits } from "../limits.ts";
+import type { Point } from "../point.ts";
 import type { ObjectForm } from "../read/form.ts";
 import type { ShapeFields, ShapeNode, ShapeReader } from "../read/shape.ts";
 import type { Expression } from "../template.ts";
@@ -42,6 +43,11 @@ export type StepLanguage<S extends AnyStep, Inner extends AnyStep = never> = {
   read(base: StepBase, fields: ShapeFields, reading: StepReadContext<Inner>): S | undefined;
   /** Checks a step of a program: its references, the lists of rows (sets) that it uses, its types and its tools. Records every error. */
   check(step: S, checking: StepCheckContext<Inner>): StepOutcomes;
+  /**
+   * Returns what a step does, in a few words for people, such as `List deals` or `Sort by value`. `points`: the judgment points (questions to
+   * people) of the program.
+   */
+  title(step: S, points: ReadonlyMap<string, Point>): string;
   /** Returns the lists of steps inside the step, for example its branches. The calls of a `map` step are not such a list. */
   lists(step: S): readonly (readonly Inner[])[];
   /**

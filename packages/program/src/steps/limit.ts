@@ -34,6 +34,7 @@ export const limitLanguage: StepLanguage<LimitStep> = {
     return { own: { ...nothing, set: withoutStates(row) }, inner: [] };
   },
 
+  title: ({ max }) => `Keep the first ${max} rows`,
   lists: () => [],
   calls: () => [],
   asks: () => [],

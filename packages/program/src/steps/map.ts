@@ -11,6 +11,7 @@ import type { HttpStep } from "./http.ts";
 import type { AnyStep, StepLanguage, StepPoint } from "./language.ts";
 import { type AddedFields, keepPath, keepSchema, readKeep, withKept } from "./parts/keep.ts";
 import { checkSource, type RowSource, readSource, sourceOptions, sourceSchema } from "./parts/source.ts";
+import { quoted, slugTitle } from "./parts/title.ts";
 import { effectOf } from "./parts/tool-call.ts";
 import type { RunStep } from "./run.ts";
 import { upTo } from "./use.ts";
@@ -162,6 +163,7 @@ export const mapLanguage: StepLanguage<MapStep, RowStep> = {
     return { own: { ...nothing, set: { fields, hasStates: true } }, inner: [] };
   },
 
+  title: ({ calls }) => `For each row: ${quoted(calls.map(titleOfAction).join(", "))}`,
   lists: () => [],
   calls: ({ calls }) => calls.filter(isCall),
   runs: ({ calls }) => calls.flatMap((call) => (isCall(call) ? [] : [call.skill])),
@@ -169,6 +171,11 @@ export const mapLanguage: StepLanguage<MapStep, RowStep> = {
   estimate: ({ source, calls }, { sizeOf, list }) => upTo(sizeOf(source), list(calls)),
   setSize: ({ source }, { sizeOf }) => sizeOf(source),
 };
+
+function titleOfAction(step: RowStep): string {
+  if (!isCall(step)) return `run ${slugTitle(step.skill)}`;
+  return step.kind === "http" ? `${step.http.method} ${step.http.host}` : slugTitle(step.tool);
+}
 
 /**
  * Checks the questions that a `map` step declares about its failed rows, or about rows whose call may or may not have been executed.

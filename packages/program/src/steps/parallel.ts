@@ -68,6 +68,7 @@ export function parallelLanguage<Inner extends AnyStep>(): StepLanguage<Parallel
       return { own: nothing, inner: branches.flatMap(({ steps }) => [...list(steps, scope)]) };
     },
 
+    title: ({ branches }) => `${branches.length} branches at once`,
     lists: ({ branches }) => branches.map(({ steps }) => steps),
     calls: () => [],
     asks: () => [],

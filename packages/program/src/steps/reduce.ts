@@ -1,7 +1,13 @@
 import { pathOf } from "../json.ts";
 import { nothing } from "../types/scope.ts";
 import type { AnyStep, StepLanguage } from "./language.ts";
-import { checkReductions, type Reductions, readReductions, reductionsSchema } from "./parts/reductions.ts";
+import {
+  checkReductions,
+  type Reductions,
+  readReductions,
+  reductionsSchema,
+  reductionsText,
+} from "./parts/reductions.ts";
 import { checkSource, type RowSource, readSource, sourceOptions, sourceSchema } from "./parts/source.ts";
 import { noUse } from "./use.ts";
 
@@ -43,6 +49,7 @@ export const reduceLanguage: StepLanguage<ReduceStep> = {
     return { own: { ...nothing, value: { type } }, inner: [] };
   },
 
+  title: ({ as }) => reductionsText(as),
   lists: () => [],
   calls: () => [],
   asks: () => [],

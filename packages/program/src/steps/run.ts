@@ -13,6 +13,7 @@ import { filledIn, namesOf } from "../types/schema-type.ts";
 import { nothing, type Scope } from "../types/scope.ts";
 import type { AnyStep, StepLanguage } from "./language.ts";
 import { readArgs } from "./parts/arguments.ts";
+import { slugTitle } from "./parts/title.ts";
 
 /** Step kind `run`: runs a skill as a child job. The result of the child job is the step's value. */
 export type RunStep = AnyStep & {
@@ -73,6 +74,7 @@ export const runLanguage: StepLanguage<RunStep> = {
     return { own: { ...nothing, value: { type: skill.resultType } }, inner: [] };
   },
 
+  title: ({ skill }) => `Run ${slugTitle(skill)}`,
   lists: () => [],
   calls: () => [],
   runs: ({ skill }) => [skill],

@@ -6,6 +6,7 @@ import { nothing, withoutStates } from "../types/scope.ts";
 import type { AnyStep, StepLanguage } from "./language.ts";
 import { checkField, fieldPathSchema, fieldPlace, readFieldPath } from "./parts/field.ts";
 import { checkSource, type RowSource, readSource, sourceOptions, sourceSchema } from "./parts/source.ts";
+import { fieldsText } from "./parts/title.ts";
 import { noUse } from "./use.ts";
 
 /** Step kind `sort`: sorts the rows of a set. `by`: the fields to sort by. */
@@ -74,6 +75,7 @@ export const sortLanguage: StepLanguage<SortStep> = {
     return { own: { ...nothing, set: withoutStates(row) }, inner: [] };
   },
 
+  title: ({ by }) => `Sort by ${fieldsText(by.map(({ field }) => field))}`,
   lists: () => [],
   calls: () => [],
   asks: () => [],

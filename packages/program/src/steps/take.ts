@@ -6,6 +6,7 @@ import { typesOf } from "../types/schema-type.ts";
 import { nothing, type RowSet, resolveType } from "../types/scope.ts";
 import type { AnyStep, StepLanguage } from "./language.ts";
 import { type ItemRows, itemRowsForm, readItemRows, setOfItems } from "./parts/rows.ts";
+import { quoted } from "./parts/title.ts";
 import { noUse } from "./use.ts";
 
 /** Step kind `take`: makes rows from a list in the job's input. */
@@ -55,6 +56,7 @@ export const takeLanguage: StepLanguage<TakeStep> = {
     return { own: { ...nothing, set }, inner: [] };
   },
 
+  title: ({ list }) => `Take the rows of ${quoted(["input", ...list].join("."))}`,
   lists: () => [],
   calls: () => [],
   asks: () => [],

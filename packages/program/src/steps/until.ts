@@ -6,6 +6,7 @@ import { durationSchema, numberSchema, type ObjectForm, ref, wholeSchema } from 
 import type { Expression } from "../template.ts";
 import { nothing } from "../types/scope.ts";
 import type { AnyStep, StepLanguage } from "./language.ts";
+import { quotedRule } from "./parts/title.ts";
 import { type Use, upTo } from "./use.ts";
 
 /** Step kind `until`: repeats steps (of type `Inner`) until a condition is true. The job pauses after each round except the last. */
@@ -103,6 +104,7 @@ export function untilLanguage<Inner extends AnyStep>(): StepLanguage<UntilStepOf
       return { own: nothing, inner: [...left] };
     },
 
+    title: ({ condition }) => `Repeat until ${quotedRule(condition.source)}`,
     lists: ({ body }) => [body],
     calls: () => [],
     asks: () => [],

@@ -1,4 +1,4 @@
-import { formatValue, isObject, readTime } from "@svc/core";
+import { formatDuration, formatValue, isObject, readTime } from "@svc/core";
 import { fillConstants } from "../check/constants.ts";
 import type { Check } from "../check/context.ts";
 import { computedType } from "../check/expression.ts";
@@ -78,6 +78,7 @@ export const waitLanguage: StepLanguage<WaitStep> = {
     return { own: nothing, inner: [] };
   },
 
+  title: ({ wait }) => ("until" in wait ? "Wait until a time" : `Wait ${formatDuration(wait.forMs)}`),
   lists: () => [],
   calls: () => [],
   asks: () => [],

@@ -1,7 +1,7 @@
 import type { JsonSchema } from "@svc/catalog";
 import type { JsonObject, Path } from "../json.ts";
 import { meantField } from "../read/shape-words.ts";
-import type { Expression, Reference } from "../template.ts";
+import type { Expression, Reference, ReferenceRoot } from "../template.ts";
 import { fieldType, namesOf, typeOfConstant, typesOf, type ValueType } from "./schema-type.ts";
 
 /**
@@ -101,6 +101,11 @@ export type Scope = {
    * Types of values from outside a program, by name, such as the event that starts it. If present, expressions can use only these values.
    */
   readonly given?: ReadonlyMap<string, ValueType> | undefined;
+  /**
+   * Called with each name that the checked part of the program uses and that exists: its first word and the path after it. `set`: a step
+   * takes the rows of this set. Undefined if the caller of the check does not need the names.
+   */
+  readonly onRead?: ((root: ReferenceRoot | "set", path: Path) => void) | undefined;
 };
 
 /**
@@ -145,11 +150,14 @@ export function whereAsked(scope: Scope, { source }: Pick<Expression, "source">)
  * Returns the type of the value that a reference names. `scope`: the names that exist where the reference is used. A reference that could
  * not be parsed counts as a value of any type.
  */
-export function resolveType(
-  scope: Scope,
-  { root, path, text }: Pick<Reference, "root" | "path" | "text">,
-): ReferenceResult {
-  if (text === "") return { type: undefined, maySkip: false };
+export function resolveType(scope: Scope, reference: Pick<Reference, "root" | "path" | "text">): ReferenceResult {
+  if (reference.text === "") return { type: undefined, maySkip: false };
+  const found = findType(scope, reference);
+  if ("type" in found) scope.onRead?.(reference.root, reference.path);
+  return found;
+}
+
+function findType(scope: Scope, { root, path, text }: Pick<Reference, "root" | "path" | "text">): ReferenceResult {
   const [first, ...rest] = path;
   const name = String(first);
   switch (root) {

@@ -11,6 +11,7 @@ import { readText } from "../../read/value.ts";
 import type { TextTemplate } from "../../template.ts";
 import { typesOf, type ValueType, walkType } from "../../types/schema-type.ts";
 import { type RowSet, type RowState, rowStates, type Scope } from "../../types/scope.ts";
+import { quoted } from "./title.ts";
 
 /**
  * One value that is computed over a set of rows. It is the number of rows, the sum or mean of a field, its smallest or largest value, a
@@ -247,4 +248,17 @@ function typeOfReduction(source: RowSet, reduction: Exclude<Reduction, { kind: "
   const wanted = isCompared ? "a number or a text" : "a number";
   const right = types.has("string") ? cure : `name a field of ${isCompared ? "numbers or texts" : "numbers"}, or count`;
   return { fault: `is ${[...types].join(" or ")}, not ${wanted}`, hint: right };
+}
+
+/** Words for the kinds of values that are computed over rows, as titles of steps use them. */
+const reductionWords = { sum: "Sum of", min: "Smallest", max: "Largest", avg: "Average of", list: "List of" } as const;
+
+/** Returns the values that a step computes over rows in words for its title, such as `Count rows, Sum of value`. */
+export function reductionsText(reductions: Reductions): string {
+  const words = reductions.map(([, reduction]) => {
+    if (reduction.kind === "text") return "Text of the rows";
+    if (reduction.kind === "count") return `Count ${reduction.state === undefined ? "" : `${reduction.state} `}rows`;
+    return `${reductionWords[reduction.kind]} ${reduction.field.join(".")}`;
+  });
+  return quoted([...new Set(words)].join(", "));
 }

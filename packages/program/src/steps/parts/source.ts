@@ -67,6 +67,7 @@ export function checkSet(
 ): RowSet | "any" {
   const found = findSet(scope, name);
   if ("set" in found) {
+    scope.onRead?.("set", [name]);
     const { lostWith } = found;
     if (lostWith !== undefined) {
       const message = `set ${name} does not exist if step ${lostWith} failed and its onError continues`;

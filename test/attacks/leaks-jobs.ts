@@ -128,7 +128,8 @@ export async function useJobs(scene: Playing): Promise<void> {
     params: { token: secrets["literal"] },
     steps: [literal, param],
   });
-  for (const method of ["SubmitJob", "CheckProgram", "DescribeProgram"]) await call(`JobsService/${method}`, { programJson: written });
+  for (const method of ["SubmitJob", "CheckProgram", "DescribeProgram"])
+    await call(`JobsService/${method}`, { programJson: written });
   await call("JobsService/SubmitJob", {
     programJson: JSON.stringify({ ...program, input: { token: [secrets["literal"]], other: secrets["literal"] } }),
   });

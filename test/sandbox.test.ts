@@ -42,7 +42,7 @@ test("a new project has used nothing, and its addresses are those of the server"
 
 test("a sample event is delivered, signed, to the sandbox inbox of its app, and only to the project that sent it", async () => {
   const { subscription: own } = await client.triggers.createSubscription({ endpointUrl: "https://example.com/own" });
-  const sent = await client.sandbox.sendSampleEvent({});
+  const sent = await client.sandbox.sendSampleEvent({ toAllReceivers: true });
   expect(sent.triggerSlug).toBe("calendar.events_changed");
   await until(async () => {
     const { deliveries } = await client.triggers.listDeliveries({
@@ -57,7 +57,7 @@ test("a sample event is delivered, signed, to the sandbox inbox of its app, and 
   expect(request).toMatchObject({ method: "POST", bodyBytes: request?.body.length });
   // The second sample is a new event, and uses the same subscription. Its secret is replaced here, so that the test knows it.
   const { signingSecret } = await client.triggers.rotateSubscriptionSecret({ id: sent.subscriptionId });
-  const again = await client.sandbox.sendSampleEvent({ triggerSlug: sent.triggerSlug });
+  const again = await client.sandbox.sendSampleEvent({ triggerSlug: sent.triggerSlug, toAllReceivers: true });
   expect(again).toMatchObject({ subscriptionId: sent.subscriptionId, inboxId: sent.inboxId });
   expect(again.eventId).not.toBe(sent.eventId);
   const received = async () => (await client.sandbox.listInboxRequests({ inboxId: sent.inboxId })).requests;
@@ -69,6 +69,30 @@ test("a sample event is delivered, signed, to the sandbox inbox of its app, and 
   expect((await client.stats.getStart({})).firstEventAt).toBeDefined();
   expect(await reasonOf(other.sandbox.listInboxRequests({ inboxId: sent.inboxId }))).toBe("INBOX_NOT_FOUND");
   await client.triggers.deleteSubscription({ id: own?.id ?? "" });
+});
+
+test("a sample that another endpoint would receive is refused, unless the caller agrees", async () => {
+  const matching = { endpointUrl: "https://example.com/real", toolkitSlug: "calendar" };
+  const { subscription: real } = await client.triggers.createSubscription(matching);
+  await client.triggers.createSubscription({ endpointUrl: "https://example.com/else", toolkitSlug: "messaging_bot" });
+  const count = async () => (await client.triggers.listEvents({})).events.length;
+  const before = await count();
+  const call = client.sandbox.sendSampleEvent({ triggerSlug: "calendar.events_changed" });
+  expect(await reasonOf(call)).toBe("SANDBOX_SAMPLE_SHARED");
+  await expect(call).rejects.toThrow("would also go to 1 other subscription");
+  expect(await count()).toBe(before);
+  await client.triggers.updateSubscription({ id: real?.id ?? "", active: false });
+  await client.sandbox.sendSampleEvent({ triggerSlug: "calendar.events_changed" });
+  expect(await count()).toBe(before + 1);
+});
+
+test("samples that are sent at once share one subscription", async () => {
+  const { json: made } = await server.admin("CreateProject", { name: "at once" });
+  const { json } = await server.admin("CreateApiKey", { projectId: made.project.id, role: "ROLE_MEMBER", name: "x" });
+  const own = createSvcClient({ baseUrl: server.url, apiKey: json.key });
+  const sent = await Promise.all(Array.from({ length: 5 }, () => own.sandbox.sendSampleEvent({})));
+  expect(new Set(sent.map(({ subscriptionId }) => subscriptionId)).size).toBe(1);
+  expect((await own.triggers.listSubscriptions({})).subscriptions).toHaveLength(1);
 });
 
 test("an inbox answers any request with 200 and keeps the newest 50, each with the beginning of its body", async () => {
@@ -109,6 +133,20 @@ test("sandbox accounts are connected once, with a key, with OAuth, and with vari
   const called = await client.tools.callTool({ toolSlug: "calendar.list_calendars", entityId: "demo" });
   expect(called.outcome).toBe("ok");
   expect((await client.stats.getStart({})).firstCallAt).toBeDefined();
+});
+
+test("an account whose consent fails is no success", async () => {
+  const { sql } = server.database.db;
+  await sql.unsafe(`create function refuse_active() returns trigger language plpgsql as $$ begin
+    raise exception 'held' using errcode = 'unique_violation', constraint = 'account_references_key'; end $$;
+    create trigger refuse_active before update on connected_accounts for each row when (new.state = 'active')
+    execute function refuse_active()`);
+  try {
+    const call = client.sandbox.connectSandboxAccounts({ entityId: "eve", toolkitSlugs: ["calendar"] });
+    expect(await reasonOf(call)).toBe("SANDBOX_CONSENT_FAILED");
+  } finally {
+    await sql.unsafe("drop trigger refuse_active on connected_accounts; drop function refuse_active");
+  }
 });
 
 test("a refusal names what is wrong", async () => {

@@ -59,6 +59,12 @@ async function sweep(db: Executor): Promise<void> {
 plan("make a subscription", (db) =>
   subscriptionsForProject(db, emptyProjectId).create({ ...endpoint, toolkitSlug: "", triggerSlug: "" }),
 );
+plan("make a subscription once", (db) =>
+  subscriptionsForProject(db, emptyProjectId).create(
+    { ...endpoint, toolkitSlug: "calendar", triggerSlug: "" },
+    { once: true },
+  ),
+);
 plan(["count_entity_subscriptions", "make a subscription of an entity"], (db) =>
   subscriptionsForProject(db, emptyProjectId).create({
     ...endpoint,

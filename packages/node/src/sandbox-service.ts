@@ -5,7 +5,6 @@ import { catalogFaults, isPlayed, type Toolkit } from "@svc/catalog";
 import { connectionFaults } from "@svc/connections";
 import { isEntityId, type ProjectPrincipal, requireProject } from "@svc/core";
 import { findActiveAccounts } from "@svc/db/connections/find-callable";
-import { subscriptionsForProject } from "@svc/db/subscriptions/repo";
 import {
   type ConnectedAccountSchema,
   type ConnectionsService,
@@ -13,9 +12,15 @@ import {
   InitiateConnectionRequestSchema,
 } from "@svc/gen/connections";
 import type { SandboxService } from "@svc/gen/sandbox";
-import { CreateSubscriptionRequestSchema, type TriggersService } from "@svc/gen/triggers";
 import { inboxPrefix, type Sandbox, sandboxFaults } from "@svc/sandbox";
-import { storeSampleEvent, type TriggersContext, triggerFaults, webhookToolkit } from "@svc/triggers";
+import {
+  countOtherReceivers,
+  storeSampleEvent,
+  subscribeInbox,
+  type TriggersContext,
+  triggerFaults,
+  webhookToolkit,
+} from "@svc/triggers";
 import type { Apps } from "./apps.ts";
 import type { NodeParts } from "./parts.ts";
 
@@ -24,7 +29,6 @@ type SandboxServiceOptions = Pick<NodeParts, "db" | "sandboxMode" | "publicUrl">
   readonly apps: Apps;
   readonly triggers: TriggersContext;
   readonly connectionMethods: ServiceImpl<typeof ConnectionsService>;
-  readonly triggerMethods: ServiceImpl<typeof TriggersService>;
 };
 
 /** Creates SandboxService, with which a project tries svc without a real app or a server. */
@@ -35,12 +39,16 @@ export function createSandboxService(options: SandboxServiceOptions): ServiceImp
     return { ...requireProject(ctx), sandbox: apps.sandbox };
   };
   return {
-    async sendSampleEvent({ triggerSlug }, ctx) {
+    async sendSampleEvent({ triggerSlug, toAllReceivers }, ctx) {
       const { projectId, sandbox } = requireSandbox(ctx);
       const sampled = await chooseSample(options, await triggers.views.forProject(projectId), triggerSlug);
       const { slug } = sampled.toolkit;
       const inboxId = sandbox.inboxes.idOf(projectId, slug);
-      const subscriptionId = await subscribeInbox(options, ctx, { toolkitSlug: slug, inboxId });
+      const inbox = { projectId, toolkitSlug: slug, endpointUrl: inboxUrl(publicUrl(), inboxId) };
+      const others = await countOtherReceivers(triggers, inbox, sampled.trigger.slug);
+      if (!toAllReceivers && others.subscriptions + others.schedules > 0)
+        throw sandboxFaults.SANDBOX_SAMPLE_SHARED(sampled.trigger.slug, others);
+      const subscriptionId = await subscribeInbox(triggers, inbox);
       const stored = await storeSampleEvent(triggers, { projectId, ...sampled, publicUrl: publicUrl() });
       if ("fault" in stored) throw sandboxFaults.SANDBOX_SAMPLE_MISSING(stored.fault);
       const { eventId, payload: payloadJson } = stored;
@@ -113,25 +121,6 @@ async function chooseSample(
   return { toolkit, trigger };
 }
 
-/** Maximum number of subscriptions among which the one of a sandbox inbox is looked for. */
-const subscriptionsMax = 1_000;
-
-/** Returns the id of the active subscription that delivers an app's events to an inbox. Creates it if there is none. */
-async function subscribeInbox(
-  { db, publicUrl, triggerMethods }: SandboxServiceOptions,
-  ctx: HandlerContext,
-  { toolkitSlug, inboxId }: { readonly toolkitSlug: string; readonly inboxId: string },
-): Promise<string> {
-  const endpointUrl = inboxUrl(publicUrl(), inboxId);
-  const repository = subscriptionsForProject(db, requireProject(ctx).projectId);
-  const known = await repository.list({ after: undefined, limit: subscriptionsMax });
-  const own = known.find((row) => row.endpointUrl === endpointUrl && row.active && row.pausedAt === null);
-  if (own !== undefined) return own.id;
-  const request = create(CreateSubscriptionRequestSchema, { endpointUrl, toolkitSlug });
-  const { subscription } = await triggerMethods.createSubscription(request, ctx);
-  return subscription?.id ?? "";
-}
-
 type PlayedApp = {
   readonly caller: ProjectPrincipal & { readonly sandbox: Sandbox };
   readonly entityId: string;
@@ -160,13 +149,22 @@ async function connectPlayed(
   const scheme = schemeOf(toolkit);
   const request = create(InitiateConnectionRequestSchema, { toolkitSlug, entityId, scheme, accountVariables });
   const { account = {}, authorizeUrl = "" } = await connectionMethods.initiateConnection(request, ctx);
-  if (authorizeUrl === "") return account;
+  if (authorizeUrl === "") return requireActive(account, toolkitSlug);
   const { pages } = apps;
   const started = await pages.handleOauthStart(new URL(authorizeUrl), {});
   const consented = caller.sandbox.oauth.allow(new URL(started.headers["location"] ?? ""));
   const [cookie] = (started.headers["set-cookie"] ?? "").split(";");
   if ("redirect" in consented) await pages.handleOauthCallback(new URL(consented.redirect), { cookie });
-  return read(account.id ?? "");
+  return requireActive(await read(account.id ?? ""), toolkitSlug);
+}
+
+type Ended = { readonly state?: string | undefined; readonly lastError?: string | undefined };
+
+function requireActive<Account extends Ended>(account: Account, toolkitSlug: string): Account {
+  const { state = "pending", lastError = "" } = account;
+  if (state !== "active")
+    throw sandboxFaults.SANDBOX_CONSENT_FAILED(toolkitSlug, lastError || `the account is ${state}`);
+  return account;
 }
 
 /** Returns the scheme with which a made-up account is connected: one that needs no consent, if the app has one. */

@@ -79,9 +79,6 @@ export function createServices({
     router.service(StandingService, standing.standingService);
     const triggerMethods = createTriggersService(triggers);
     router.service(TriggersService, triggerMethods);
-    router.service(
-      SandboxService,
-      createSandboxService({ ...parts, apps, triggers, connectionMethods, triggerMethods }),
-    );
+    router.service(SandboxService, createSandboxService({ ...parts, apps, triggers, connectionMethods }));
   };
 }

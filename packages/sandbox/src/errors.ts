@@ -19,6 +19,20 @@ export const sandboxFaults = defineFaults({
     says: (why: string) => why,
     help: text`Name a trigger of an app that posts webhooks. ${call("ListIngestEndpoints")} lists these apps.`,
   },
+  /** The sample would also go to other receivers. `subscriptions`, `schedules`: how many, without the sandbox inbox. */
+  SANDBOX_SAMPLE_SHARED: {
+    code: "failed_precondition",
+    says: (triggerSlug: string, { subscriptions, schedules }: { subscriptions: number; schedules: number }) =>
+      `the sample of ${formatValue(triggerSlug)} would also go to ${receiversText({ "other subscription": subscriptions, schedule: schedules })}`,
+    help: text`Set ${field("toAllReceivers")} if they may receive it. ${call("ListSubscriptions")} shows their endpoints.`,
+  },
+  /** svc gave the consent of a sandbox app itself, but the account did not become active. */
+  SANDBOX_CONSENT_FAILED: {
+    code: "failed_precondition",
+    says: (toolkitSlug: string, why: string) =>
+      `the consent of ${formatValue(toolkitSlug)} in the sandbox failed: ${why}`,
+    help: text`Send the call again. ${call("InitiateConnection")} connects the account in a browser.`,
+  },
   INBOX_NOT_FOUND: {
     code: "not_found",
     field: "inboxId",
@@ -32,3 +46,9 @@ export const sandboxFaults = defineFaults({
     help: (_count: number, most: number) => `Send 1 to ${most} slugs of apps.`,
   },
 });
+
+/** Returns how many receivers of each kind there are, such as `1 other subscription and 2 schedules`. Kinds without any are left out. */
+function receiversText(counts: Readonly<Record<string, number>>): string {
+  const some = Object.entries(counts).filter(([, count]) => count > 0);
+  return some.map(([noun, count]) => `${count} ${noun}${count === 1 ? "" : "s"}`).join(" and ");
+}

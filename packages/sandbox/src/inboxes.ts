@@ -14,19 +14,25 @@ export const inboxPrefix = "/sandbox/inbox/";
 
 /** Maximum number of requests that a node keeps for each inbox. */
 const requestsMax = 50;
-/** Maximum number of inboxes for which a node keeps requests. The inbox that was not used for the longest time loses its requests. */
-const inboxesMax = 50;
-/** Maximum number of bytes of a body that are kept. With the limits above, all inboxes of a node take at most about 30 MB. */
+/** Maximum number of inboxes of a project for which a node keeps requests. The one that was not used for the longest time loses its requests. */
+const inboxesMax = 10;
+/** Maximum number of bytes of a body that are kept. */
 export const inboxBodyBytesMax = 8_192;
-/** Maximum number of characters of the names and values of the headers that are kept. */
-const headerCharactersMax = 4_096;
+/** Maximum number of headers of a request that are kept, and of characters of their names and values. */
+const headersMax = { count: 64, characters: 4_096 };
+/** Approximate number of bytes that the kept requests of all inboxes of a node take at most. */
+const nodeBytesMax = 33_554_432;
+/** Headers whose values are kept: those of deliveries, and those that describe a body or a client. Other values may be credentials. */
+const shownHeaders = /^(?:webhook-|x-svc-|ce-|content-|user-agent$)/;
 
 /** A request that a sandbox inbox received. */
 type InboxRequest = {
   readonly receivedAtMs: number;
   readonly method: string;
-  /** Headers by name in lower case. */
+  /** Headers by name in lower case. A value that may be a credential is `***`. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Number of headers that were not kept. */
+  readonly headersLeftOut: number;
   /** Beginning of the body as text. */
   readonly body: string;
   /** Size of the whole body in bytes. */
@@ -62,7 +68,7 @@ const signatureBytes = 16;
 
 /** Creates the inboxes of a node. No inbox has requests at first. */
 export function createInboxes({ clock, sealer }: { readonly clock: Clock; readonly sealer: Sealer }): Inboxes {
-  const kept = new LeastRecentlyUsed<string, InboxRequest[]>(inboxesMax);
+  const kept = createKept();
   const sign = (secret: Uint8Array, named: Uint8Array) =>
     createHmac("sha256", secret).update(named).digest().subarray(0, signatureBytes);
   const purpose = "sandbox inboxes";
@@ -91,32 +97,83 @@ export function createInboxes({ clock, sealer }: { readonly clock: Clock; readon
     },
     isKnown: (id) => read(id) !== undefined,
     keep(id, { method, headers, start, bodyBytes }) {
-      const request = {
-        ...{ receivedAtMs: clock.now(), method, headers: keptHeaders(headers), bodyBytes },
-        body: new TextDecoder().decode(start.subarray(0, inboxBodyBytesMax)),
-      };
-      kept.set(id, [request, ...(kept.get(id) ?? [])].slice(0, requestsMax));
+      const project = read(id);
+      if (project === undefined) return;
+      const body = new TextDecoder().decode(start.subarray(0, inboxBodyBytesMax));
+      kept.add(project.toString("hex"), id, {
+        ...{ receivedAtMs: clock.now(), method, body, bodyBytes },
+        ...keptHeaders(headers),
+      });
     },
     list(projectId, id) {
       const project = read(id);
       if (project === undefined || !project.equals(projectPart(projectId))) return undefined;
-      return kept.get(id) ?? [];
+      return kept.of(project.toString("hex"), id);
     },
   };
+}
+
+type KeptOfProject = { bytes: number; readonly inboxes: LeastRecentlyUsed<string, readonly InboxRequest[]> };
+
+/**
+ * Creates the memory of a node's inboxes. A project has at most `inboxesMax` inboxes in it. If all take more than `nodeBytesMax`, the project
+ * that takes the most loses its oldest inboxes first.
+ */
+function createKept() {
+  const projects = new Map<string, KeptOfProject>();
+  let bytes = 0;
+  const count = (own: KeptOfProject, requests: readonly InboxRequest[], sign: 1 | -1) => {
+    const size = requests.reduce((sum, request) => sum + sizeOf(request), 0) * sign;
+    own.bytes += size;
+    bytes += size;
+  };
+  const added = (project: string): KeptOfProject => {
+    const own: KeptOfProject = {
+      bytes: 0,
+      inboxes: new LeastRecentlyUsed(inboxesMax, (gone) => count(own, gone, -1)),
+    };
+    projects.set(project, own);
+    return own;
+  };
+  return {
+    of: (project: string, id: string) => projects.get(project)?.inboxes.get(id) ?? [],
+    add(project: string, id: string, request: InboxRequest) {
+      const own = projects.get(project) ?? added(project);
+      const requests = [request, ...(own.inboxes.get(id) ?? [])].slice(0, requestsMax);
+      count(own, requests, 1);
+      own.inboxes.set(id, requests);
+      while (bytes > nodeBytesMax) {
+        const [name, largest] = [...projects].reduce((most, one) => (one[1].bytes > most[1].bytes ? one : most));
+        largest.inboxes.evict();
+        if (largest.bytes === 0) projects.delete(name);
+      }
+    },
+  };
+}
+
+/** Returns the approximate number of bytes that a request takes in memory: two for each character, and 512 for the rest. */
+function sizeOf({ headers, body, method }: InboxRequest): number {
+  const named = Object.entries(headers).reduce((sum, [name, value]) => sum + name.length + value.length + 32, 0);
+  return 512 + 2 * (body.length + method.length + named);
 }
 
 function projectPart(projectId: ProjectId): Buffer {
   return Buffer.from(uuidOfId(projectId).replaceAll("-", ""), "hex");
 }
 
-function keptHeaders(headers: ArrivedRequest["headers"]): Record<string, string> {
+function keptHeaders(headers: ArrivedRequest["headers"]): Pick<InboxRequest, "headers" | "headersLeftOut"> {
   const kept: Record<string, string> = {};
-  let room = headerCharactersMax;
+  let [room, places, headersLeftOut] = [headersMax.characters, headersMax.count, 0];
   for (const [name, value] of Object.entries(headers)) {
-    const text = [value ?? []].flat().join(", ");
-    room -= name.length + text.length;
-    if (room < 0) break;
+    const text = shownHeaders.test(name) ? [value ?? []].flat().join(", ") : "***";
+    const size = name.length + text.length;
+    if (places === 0 || size > room) {
+      headersLeftOut++;
+      continue;
+    }
+    places--;
+    room -= size;
     kept[name] = text;
   }
-  return kept;
+  return { headers: kept, headersLeftOut };
 }

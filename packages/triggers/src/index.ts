@@ -36,7 +36,7 @@ export type { TriggersContext } from "./service/context.ts";
 export { replayEvent } from "./service/deliveries.ts";
 export { imageTypeOf } from "./service/portal-look.ts";
 export { releasePosts } from "./service/release.ts";
-export { storeSampleEvent } from "./service/sample-event.ts";
+export { countOtherReceivers, storeSampleEvent, subscribeInbox } from "./service/sample-event.ts";
 export { createTriggersService } from "./service.ts";
 export type { StoreOptions } from "./store.ts";
 export { webhookSecretSweep } from "./webhook-secret-sweep.ts";

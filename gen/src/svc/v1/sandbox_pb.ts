@@ -15,7 +15,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file svc/v1/sandbox.proto.
  */
 export const file_svc_v1_sandbox: GenFile = /*@__PURE__*/
-  fileDesc("ChRzdmMvdjEvc2FuZGJveC5wcm90bxIGc3ZjLnYxIi4KFlNlbmRTYW1wbGVFdmVudFJlcXVlc3QSFAoMdHJpZ2dlcl9zbHVnGAEgASgJIoIBChdTZW5kU2FtcGxlRXZlbnRSZXNwb25zZRIQCghldmVudF9pZBgBIAEoCRIUCgx0cmlnZ2VyX3NsdWcYAiABKAkSFAoMcGF5bG9hZF9qc29uGAMgASgJEhcKD3N1YnNjcmlwdGlvbl9pZBgEIAEoCRIQCghpbmJveF9pZBgFIAEoCSIUChJDcmVhdGVJbmJveFJlcXVlc3QiNAoTQ3JlYXRlSW5ib3hSZXNwb25zZRIQCghpbmJveF9pZBgBIAEoCRILCgN1cmwYAiABKAkiLAoYTGlzdEluYm94UmVxdWVzdHNSZXF1ZXN0EhAKCGluYm94X2lkGAEgASgJIkMKGUxpc3RJbmJveFJlcXVlc3RzUmVzcG9uc2USJgoIcmVxdWVzdHMYASADKAsyFC5zdmMudjEuSW5ib3hSZXF1ZXN0ItUBCgxJbmJveFJlcXVlc3QSLwoLcmVjZWl2ZWRfYXQYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg4KBm1ldGhvZBgCIAEoCRIyCgdoZWFkZXJzGAMgAygLMiEuc3ZjLnYxLkluYm94UmVxdWVzdC5IZWFkZXJzRW50cnkSDAoEYm9keRgEIAEoCRISCgpib2R5X2J5dGVzGAUgASgNGi4KDEhlYWRlcnNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIkkKHUNvbm5lY3RTYW5kYm94QWNjb3VudHNSZXF1ZXN0EhEKCWVudGl0eV9pZBgBIAEoCRIVCg10b29sa2l0X3NsdWdzGAIgAygJIkwKHkNvbm5lY3RTYW5kYm94QWNjb3VudHNSZXNwb25zZRIqCghhY2NvdW50cxgBIAMoCzIYLnN2Yy52MS5Db25uZWN0ZWRBY2NvdW50MsgDCg5TYW5kYm94U2VydmljZRJzCg9TZW5kU2FtcGxlRXZlbnQSHi5zdmMudjEuU2VuZFNhbXBsZUV2ZW50UmVxdWVzdBofLnN2Yy52MS5TZW5kU2FtcGxlRXZlbnRSZXNwb25zZSIfqLsYAbC7GAK4uxgCyrsYD3N1YnNjcmlwdGlvbl9pZBJUCgtDcmVhdGVJbmJveBIaLnN2Yy52MS5DcmVhdGVJbmJveFJlcXVlc3QaGy5zdmMudjEuQ3JlYXRlSW5ib3hSZXNwb25zZSIMqLsYAbC7GAK4uxgBEmYKEUxpc3RJbmJveFJlcXVlc3RzEiAuc3ZjLnYxLkxpc3RJbmJveFJlcXVlc3RzUmVxdWVzdBohLnN2Yy52MS5MaXN0SW5ib3hSZXF1ZXN0c1Jlc3BvbnNlIgyouxgBsLsYAri7GAESggEKFkNvbm5lY3RTYW5kYm94QWNjb3VudHMSJS5zdmMudjEuQ29ubmVjdFNhbmRib3hBY2NvdW50c1JlcXVlc3QaJi5zdmMudjEuQ29ubmVjdFNhbmRib3hBY2NvdW50c1Jlc3BvbnNlIhmouxgBsLsYAri7GALSuxgJZW50aXR5X2lkYgZwcm90bzM", [file_google_protobuf_timestamp, file_svc_v1_connections, file_svc_v1_options]);
+  fileDesc("ChRzdmMvdjEvc2FuZGJveC5wcm90bxIGc3ZjLnYxIkgKFlNlbmRTYW1wbGVFdmVudFJlcXVlc3QSFAoMdHJpZ2dlcl9zbHVnGAEgASgJEhgKEHRvX2FsbF9yZWNlaXZlcnMYAiABKAgiggEKF1NlbmRTYW1wbGVFdmVudFJlc3BvbnNlEhAKCGV2ZW50X2lkGAEgASgJEhQKDHRyaWdnZXJfc2x1ZxgCIAEoCRIUCgxwYXlsb2FkX2pzb24YAyABKAkSFwoPc3Vic2NyaXB0aW9uX2lkGAQgASgJEhAKCGluYm94X2lkGAUgASgJIhQKEkNyZWF0ZUluYm94UmVxdWVzdCI0ChNDcmVhdGVJbmJveFJlc3BvbnNlEhAKCGluYm94X2lkGAEgASgJEgsKA3VybBgCIAEoCSIsChhMaXN0SW5ib3hSZXF1ZXN0c1JlcXVlc3QSEAoIaW5ib3hfaWQYASABKAkiQwoZTGlzdEluYm94UmVxdWVzdHNSZXNwb25zZRImCghyZXF1ZXN0cxgBIAMoCzIULnN2Yy52MS5JbmJveFJlcXVlc3Qi7wEKDEluYm94UmVxdWVzdBIvCgtyZWNlaXZlZF9hdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASDgoGbWV0aG9kGAIgASgJEjIKB2hlYWRlcnMYAyADKAsyIS5zdmMudjEuSW5ib3hSZXF1ZXN0LkhlYWRlcnNFbnRyeRIMCgRib2R5GAQgASgJEhIKCmJvZHlfYnl0ZXMYBSABKA0SGAoQaGVhZGVyc19sZWZ0X291dBgGIAEoDRouCgxIZWFkZXJzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJJCh1Db25uZWN0U2FuZGJveEFjY291bnRzUmVxdWVzdBIRCgllbnRpdHlfaWQYASABKAkSFQoNdG9vbGtpdF9zbHVncxgCIAMoCSJMCh5Db25uZWN0U2FuZGJveEFjY291bnRzUmVzcG9uc2USKgoIYWNjb3VudHMYASADKAsyGC5zdmMudjEuQ29ubmVjdGVkQWNjb3VudDLIAwoOU2FuZGJveFNlcnZpY2UScwoPU2VuZFNhbXBsZUV2ZW50Eh4uc3ZjLnYxLlNlbmRTYW1wbGVFdmVudFJlcXVlc3QaHy5zdmMudjEuU2VuZFNhbXBsZUV2ZW50UmVzcG9uc2UiH6i7GAGwuxgCuLsYAsq7GA9zdWJzY3JpcHRpb25faWQSVAoLQ3JlYXRlSW5ib3gSGi5zdmMudjEuQ3JlYXRlSW5ib3hSZXF1ZXN0Ghsuc3ZjLnYxLkNyZWF0ZUluYm94UmVzcG9uc2UiDKi7GAGwuxgCuLsYARJmChFMaXN0SW5ib3hSZXF1ZXN0cxIgLnN2Yy52MS5MaXN0SW5ib3hSZXF1ZXN0c1JlcXVlc3QaIS5zdmMudjEuTGlzdEluYm94UmVxdWVzdHNSZXNwb25zZSIMqLsYAbC7GAK4uxgBEoIBChZDb25uZWN0U2FuZGJveEFjY291bnRzEiUuc3ZjLnYxLkNvbm5lY3RTYW5kYm94QWNjb3VudHNSZXF1ZXN0GiYuc3ZjLnYxLkNvbm5lY3RTYW5kYm94QWNjb3VudHNSZXNwb25zZSIZqLsYAbC7GAK4uxgC0rsYCWVudGl0eV9pZGIGcHJvdG8z", [file_google_protobuf_timestamp, file_svc_v1_connections, file_svc_v1_options]);
 
 /**
  * Request of SendSampleEvent.
@@ -30,6 +30,14 @@ export type SendSampleEventRequest = Message<"svc.v1.SendSampleEventRequest"> & 
    * @generated from field: string trigger_slug = 1;
    */
   triggerSlug: string;
+
+  /**
+   * True if the sample may also go to the other subscriptions and schedules of the project that receive events of the
+   * trigger. Their endpoints may be real servers. If false, the call is refused if there are any.
+   *
+   * @generated from field: bool to_all_receivers = 2;
+   */
+  toAllReceivers: boolean;
 };
 
 /**
@@ -194,7 +202,9 @@ export type InboxRequest = Message<"svc.v1.InboxRequest"> & {
   method: string;
 
   /**
-   * Headers by name in lower case, at most 4 KiB in all. Further headers are left out.
+   * Headers by name in lower case, at most 64 and at most 4 KiB in all. Further headers are left out. Only the headers
+   * `user-agent` and those that begin with `webhook-`, `x-svc-`, `ce-` or `content-` have their value. The value of any
+   * other header may be a credential, so it is `***`.
    *
    * @generated from field: map<string, string> headers = 3;
    */
@@ -213,6 +223,13 @@ export type InboxRequest = Message<"svc.v1.InboxRequest"> & {
    * @generated from field: uint32 body_bytes = 5;
    */
   bodyBytes: number;
+
+  /**
+   * Number of headers that were left out.
+   *
+   * @generated from field: uint32 headers_left_out = 6;
+   */
+  headersLeftOut: number;
 };
 
 /**
@@ -285,13 +302,16 @@ export const SandboxService: GenService<{
    * Signs a sample webhook post as the app signs it, verifies it, and stores it as an event of the project. The event
    * is then delivered like any other. The first call for an app also creates a subscription that delivers the app's
    * events to a sandbox inbox (see CreateInbox). The sample is a new event in each call, and only this project gets it.
-   * No webhook secret is needed.
+   * No webhook secret is needed. If other subscriptions or schedules of the project receive events of the trigger, they
+   * receive the sample too, so the call then needs `toAllReceivers`.
    *
    * Errors:
    * - not_found TRIGGER_NOT_FOUND: the project has no trigger `triggerSlug`.
    * - failed_precondition SANDBOX_APP_LIVE: the trigger's app is real on this deployment, so svc makes up no event of it.
    * - failed_precondition SANDBOX_SAMPLE_MISSING: the trigger's app posts no webhooks, `triggerSlug` is empty and no app
    *   in the sandbox posts webhooks, or the sample does not fit the trigger.
+   * - failed_precondition SANDBOX_SAMPLE_SHARED: other subscriptions or schedules of the project would receive the sample
+   *   too, and `toAllReceivers` is not set.
    * - invalid_argument ENDPOINT_URL_NOT_HTTPS: the public address of the deployment is http and not loopback.
    * - invalid_argument ENDPOINT_ADDRESS_REFUSED: svc may not deliver to its own address (SVC_ENDPOINT_CIDRS).
    *
@@ -307,8 +327,8 @@ export const SandboxService: GenService<{
    * received. Use it as the endpoint of a subscription.
    *
    * An inbox is never deleted, and its address works on every node with the same SVC_VAULT_KEY. The requests are in the
-   * memory of the node that received them: the newest 50 of an inbox, for the 50 inboxes of a node that received a
-   * request last.
+   * memory of the node that received them: the newest 50 of an inbox, for the 10 inboxes of a project that were used
+   * last. A node keeps 32 MiB of requests. Above that, the project whose requests take the most loses its oldest inboxes.
    *
    * @generated from rpc svc.v1.SandboxService.CreateInbox
    */
@@ -341,6 +361,8 @@ export const SandboxService: GenService<{
    * - not_found TOOLKIT_NOT_FOUND: the project has no app (toolkit) with one of the slugs.
    * - failed_precondition SANDBOX_APP_LIVE: one of the apps is real on this deployment, so connect it with
    *   InitiateConnection.
+   * - failed_precondition SANDBOX_CONSENT_FAILED: svc gave the consent of one of the apps, but the account did not become
+   *   active.
    * - permission_denied ORIGIN_NEEDS_APPROVER: the account of one of the apps decides the host of its calls, and the
    *   key is not an approver's.
    *

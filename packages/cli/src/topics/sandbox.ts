@@ -11,11 +11,14 @@ export const addSandboxCommand = topic({
     event: call(sendSampleEvent, {
       says: "store a sample event of an app, and deliver it to a sandbox inbox",
       takes: { "[trigger]": ["slug of the trigger (default: the first)", { fills: "triggerSlug" }] },
+      options: [
+        ["--all", "send it also to the other subscriptions and schedules of the trigger", { fills: "toAllReceivers" }],
+      ],
       json: "the ids of the event, the subscription and the inbox as JSON",
-      more: "\nThe first sample of an app also creates a subscription that delivers its events to the inbox.",
+      more: "\nThe first sample of an app also creates a subscription that delivers its events to the inbox.\nIf other subscriptions or schedules would receive the sample too, the command needs --all.",
       shows: ({ eventId, triggerSlug }) => `${eventId} (${triggerSlug})`,
       notes: ({ inboxId }) => `\`svc sandbox requests ${inboxId}\` shows the delivery.`,
-      examples: ["svc sandbox event", "svc sandbox event calendar.events_changed"],
+      examples: ["svc sandbox event", "svc sandbox event calendar.events_changed --all"],
     }),
     inbox: call(createInbox, {
       says: "create an address that answers 200 and shows the requests it receives",

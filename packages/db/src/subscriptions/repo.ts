@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { type ProjectId, type SubscriptionId, uuidOfId } from "@svc/core";
-import { and, desc, eq, lt, sql } from "drizzle-orm";
+import { and, desc, eq, isNull, lt, sql } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { withTransaction } from "../connect.ts";
 import type { SubscriptionPace } from "../documents/subscriptions.ts";
@@ -62,9 +62,18 @@ const ofEntityMax = 50;
 export type SubscriptionRepository = {
   /**
    * Creates a subscription. Returns it, or the limit that the project or the entity (customer or user) has reached. Concurrent calls cannot
-   * exceed a limit together.
+   * exceed a limit together. `once`: if the project has a sending subscription (see `findSending`) of the toolkit (app) to the address,
+   * returns this one instead, also if a concurrent call has just created it.
    */
-  create(subscription: NewSubscription): Promise<Subscription | QuotaReached | EntityFull>;
+  create(
+    subscription: NewSubscription,
+    options?: { readonly once: boolean },
+  ): Promise<Subscription | QuotaReached | EntityFull>;
+  /**
+   * Returns the newest subscription that delivers every event of a toolkit (app) to an address: it is active, not paused, and names no
+   * entity, trigger or end. Undefined if there is none.
+   */
+  findSending(to: Pick<Subscription, "endpointUrl" | "toolkitSlug">): Promise<Subscription | undefined>;
   find(id: SubscriptionId): Promise<Subscription | undefined>;
   /**
    * Returns the subscriptions, newest first, beginning after the id `after`. `entityId`: only those of this entity (customer or user), if
@@ -155,12 +164,35 @@ export function subscriptionsForProject(
   const ofPortal = portal && and(eq(subscriptions.entityId, portal.entityId), sql`${subscriptions.origin} = 'portal'`);
   const ofProject = and(eq(subscriptions.projectId, projectId), eq(subscriptions.kind, "events"), ofPortal);
   const own = (id: SubscriptionId) => and(ofProject, eq(subscriptions.id, id));
+  const findSending: SubscriptionRepository["findSending"] = async ({ endpointUrl, toolkitSlug }) => {
+    const sending = and(
+      eq(subscriptions.active, true),
+      isNull(subscriptions.pausedAt),
+      isNull(subscriptions.expiresAt),
+    );
+    const whole = and(
+      eq(subscriptions.entityId, ""),
+      eq(subscriptions.triggerSlug, ""),
+      sql`${subscriptions.triggerSlugs} = '{}'`,
+    );
+    const named = and(eq(subscriptions.endpointUrl, endpointUrl), eq(subscriptions.toolkitSlug, toolkitSlug));
+    const [row] = await db.orm
+      .select()
+      .from(subscriptions)
+      .where(and(ofProject, sending, whole, named))
+      .orderBy(desc(subscriptions.id))
+      .limit(1);
+    return row;
+  };
   return {
-    create: (subscription) =>
+    findSending,
+    create: (subscription, { once } = { once: false }) =>
       withTransaction(db, async (tx) => {
         // This locks the project's row. So if two subscriptions are created at the same time, only one of them can be the last allowed one.
         const { entityId = "" } = portal ?? subscription;
         await touchSubscriptionRouting(tx, projectId, [entityId]);
+        const sending = once ? await subscriptionsForProject(tx, projectId).findSending(subscription) : undefined;
+        if (sending !== undefined) return sending;
         const reached = await findSubscriptionQuotaReached(tx, projectId, entityId);
         if (reached !== undefined) return reached;
         if (entityId !== "" && (await countOfEntity(tx, { projectId, entityId })) >= ofEntityMax)

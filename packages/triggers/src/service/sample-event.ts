@@ -1,7 +1,19 @@
 import { encodeSample, type Trigger } from "@svc/catalog";
-import type { EventId, ProjectId } from "@svc/core";
+import {
+  checkEndpointUrl,
+  createId,
+  type EventId,
+  generateSigningSecret,
+  type ProjectId,
+  quotaFaults,
+  type SubscriptionId,
+} from "@svc/core";
+import { countTriggerSubscriptions } from "@svc/db/standing/trigger-subscriptions";
+import { subscriptionsForProject } from "@svc/db/subscriptions/repo";
+import { signingSecretContext } from "@svc/delivery";
 import { normalize, turnGroup } from "../normalize.ts";
 import type { WebhookToolkit } from "../private-webhooks.ts";
+import { createRouting } from "../routing.ts";
 import { generateWebhookSecret } from "../verify.ts";
 import type { TriggersContext } from "./context.ts";
 
@@ -46,6 +58,51 @@ export async function storeSampleEvent(
       return { eventId: stored.eventId, triggerSlug, payload };
   }
   return { fault: `the sample of ${order.trigger.slug} is the same event as an earlier one` };
+}
+
+/** The place that receives the samples of an app (toolkit): an address of a sandbox inbox. */
+type SampleInbox = { readonly projectId: ProjectId; readonly toolkitSlug: string; readonly endpointUrl: string };
+
+/**
+ * Returns how many subscriptions and schedules of a project would receive a sample event of a trigger now, without the subscriptions to the
+ * inbox. Subscriptions with a filter count, because the filter may accept the sample. Throws if svc may not deliver to the inbox.
+ */
+export async function countOtherReceivers(
+  { db, clock, guard }: Pick<TriggersContext, "db" | "clock" | "guard">,
+  { projectId, toolkitSlug, ...inbox }: SampleInbox,
+  triggerSlug: string,
+): Promise<{ readonly subscriptions: number; readonly schedules: number }> {
+  const endpointUrl = checkEndpointUrl(guard, inbox.endpointUrl);
+  const to = { projectId, entityId: "" };
+  const post = { toolkitSlug, triggerSlug, to };
+  const routing = await createRouting().prepare(db, [post]);
+  const others = routing.subscribers(to, post, clock.now()).filter((row) => row.endpointUrl !== endpointUrl);
+  return {
+    subscriptions: others.length,
+    schedules: await countTriggerSubscriptions(db, projectId, triggerSlug),
+  };
+}
+
+/**
+ * Returns the id of the subscription that delivers an app's events to a sandbox inbox. Creates it if there is none; concurrent calls create
+ * one together. Throws if svc may not deliver to the address, and the refusal of a quota.
+ */
+export async function subscribeInbox(
+  { db, clock, sealer, guard }: Pick<TriggersContext, "db" | "clock" | "sealer" | "guard">,
+  { projectId, toolkitSlug, ...inbox }: SampleInbox,
+): Promise<SubscriptionId> {
+  const endpointUrl = checkEndpointUrl(guard, inbox.endpointUrl);
+  const repository = subscriptionsForProject(db, projectId);
+  const known = await repository.findSending({ endpointUrl, toolkitSlug });
+  if (known !== undefined) return known.id;
+  const createdAt = clock.now();
+  const id = createId("sub", createdAt);
+  const signingSecret = sealer.seal(Buffer.from(generateSigningSecret(), "utf8"), signingSecretContext(projectId, id));
+  const subscription = { id, endpointUrl, toolkitSlug, triggerSlug: "", signingSecret, createdAt };
+  const row = await repository.create(subscription, { once: true });
+  if ("quotaReached" in row) throw quotaFaults.subscriptions(row.quotaReached);
+  if ("entityFull" in row) throw new Error("a subscription without an entity is refused for an entity");
+  return row.id;
 }
 
 function signedSample({ toolkit, trigger, publicUrl }: SampleOrder, nowMs: number) {

@@ -17,18 +17,26 @@ export type NewEventType = Omit<EventTypeRow, "version" | "createdAt" | "updated
 
 /**
  * Result of storing an event type. Only `put` means that the type was stored. `other_case`: a type exists whose name differs only in upper
- * and lower case. `too_many`: the project already has the maximum number of types.
+ * and lower case. `too_many`: the project already has the maximum number of types. `changed`: the stored type is not the one that the
+ * caller read.
  */
 export type PutEventTypeResult =
   | { readonly outcome: "put"; readonly type: EventTypeRow }
   | { readonly outcome: "other_case"; readonly name: string }
-  | { readonly outcome: "too_many" };
+  | { readonly outcome: "too_many" }
+  | { readonly outcome: "changed" };
 
 /**
  * Options for storing an event type. `most`: maximum number of event types in the project. `isNew`: true if the caller only wants to create
- * a type. An existing type with the same name then does not change. `isTrial`: true to check everything and store nothing.
+ * a type. An existing type with the same name then does not change. `isTrial`: true to check everything and store nothing. `isFrom`: true
+ * if the new type may replace the stored one, undefined if there is none. Default: it may replace every type.
  */
-type PutEventType = { readonly most: number; readonly isNew?: boolean; readonly isTrial?: boolean };
+type PutEventType = {
+  readonly most: number;
+  readonly isNew?: boolean;
+  readonly isTrial?: boolean;
+  readonly isFrom?: (stored: EventTypeRow | undefined) => boolean;
+};
 
 /** A project's settings for the events that it publishes itself, and the look of its portal with the logo. */
 export type StoredEventSettings = EventSettings & { readonly logo: Buffer | null };
@@ -134,7 +142,7 @@ export function eventTypesForProject(db: Executor, projectId: ProjectId): EventT
         .where(and(versionsOf(name), eq(eventTypeVersions.version, version)));
       return row;
     },
-    put: (type, nowMs, { most, isNew = false, isTrial = false }) =>
+    put: (type, nowMs, { most, isNew = false, isTrial = false, isFrom = () => true }) =>
       withTransaction(db, async (tx) => {
         // Locks the project's row. So if the same type is changed twice at once, each change gets its own version. If two types are added
         // at once, only one of them can use the last place below the maximum.
@@ -147,6 +155,7 @@ export function eventTypesForProject(db: Executor, projectId: ProjectId): EventT
           if ((all?.count ?? 0) >= most) return { outcome: "too_many" };
         }
         if (known !== undefined && isNew) return { outcome: "put", type: known };
+        if (!isFrom(known)) return { outcome: "changed" };
         const isSame = known?.schema === type.schema;
         const version = (known?.version ?? 0) + (isSame ? 0 : 1);
         // If the type is already archived, it keeps the time at which it was first archived.

@@ -308,3 +308,22 @@ test("with a mask an existing type changes in the named fields alone, and a kept
   expect(unknown).toMatchObject({ reason: "UPDATE_MASK_INVALID", details: [{ field: "updateMask[1]" }] });
   expect(await put([], { offered: true })).toMatchObject({ description: "", schemaJson: "", sampleJson: "{}" });
 });
+
+test("two changes at once with masks keep each other's field", async () => {
+  await using node = createTestNode(cluster);
+  const client = node.client(await cluster.project());
+  await client.putEventType({ name: "invoice.paid", schemaJson: invoiceSchema });
+  for (const round of ["first", "second", "third", "fourth", "fifth"]) {
+    const put = (updateMask: string[], change: object) =>
+      client.putEventType({ name: "invoice.paid", ...change, updateMask });
+    await put(["offered", "sampleJson"], { offered: false, sampleJson: '{"amount":0}' });
+    await Promise.all([
+      put(["description"], { description: round }),
+      put(["offered"], { offered: true }),
+      put(["sampleJson"], { sampleJson: '{"amount":7}' }),
+    ]);
+    const { eventType } = await client.getEventType({ name: "invoice.paid" });
+    const stored = { description: round, offered: true, sampleJson: '{"amount":7}', schemaJson: invoiceSchema };
+    expect(eventType).toMatchObject(stored);
+  }
+});

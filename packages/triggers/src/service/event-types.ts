@@ -1,4 +1,5 @@
-import { create } from "@bufbuild/protobuf";
+import { isDeepStrictEqual } from "node:util";
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import {
@@ -24,6 +25,8 @@ import {
   type EventType,
   EventTypeSchema,
   PortalSettingsSchema,
+  type PutEventTypeRequest,
+  type PutEventTypeResponseSchema,
   type TriggersService,
   UnknownEventTypes,
 } from "@svc/gen/triggers";
@@ -43,33 +46,17 @@ type Methods = Pick<
 
 /** Returns the methods of event types and of the settings for a project's own events. */
 export function eventTypeMethods(context: TriggersContext): Methods {
-  const { db, views, clock, sealer, turns } = context;
+  const { db, sealer, turns } = context;
   return {
     async putEventType(req, ctx) {
       const { projectId } = requireProject(ctx);
-      const { name, dryRun, breaking } = req;
-      if (!isEventTypeName(name)) throw triggerFaults.EVENT_TYPE_NAME_INVALID("name", name);
+      if (!isEventTypeName(req.name)) throw triggerFaults.EVENT_TYPE_NAME_INVALID("name", req.name);
       requireFields(req.updateMask);
-      const types = eventTypesForProject(db, projectId);
-      const [before] = await types.find([name]);
-      const { description, archived, offered, ...sent } = withKeptFields(req, before);
-      if ([...description].length > descriptionCharactersMax || description.includes("\0"))
-        throw triggerFaults.EVENT_TYPE_DESCRIPTION_INVALID(descriptionCharactersMax);
-      const { schema, validate } = readSchema(sent.schemaJson);
-      const turn = () => turns.next(`project:${projectId}`);
-      const sample = await readSample(sent, { schema, validate }, turn);
-      const schemaText = schema === undefined ? "" : JSON.stringify(schema);
-      const isTried = validate !== undefined && before !== undefined && before.schema !== schemaText;
-      const trial = isTried ? await trySchema(db, { projectId, name, validate, turn }) : noTrial;
-      if (trial.failing > 0 && !breaking && !dryRun) throw triggerFaults.EVENT_TYPE_BREAKING(name, trial);
-      const nowMs = clock.now();
-      const type = { name, schema: schemaText, description, sample, archivedAt: archived ? nowMs : null, offered };
-      const put = await types.put(type, nowMs, { most: eventTypesMax, isTrial: dryRun });
-      views.forget(projectId);
-      if (put.outcome === "other_case") throw triggerFaults.EVENT_TYPE_NAME_INVALID("name", name, put.name);
-      if (put.outcome === "too_many") throw triggerFaults.EVENT_TYPES_TOO_MANY(eventTypesMax);
-      const failures = trial.failures.map(({ eventId, faults }) => ({ eventId, faults: [...faults] }));
-      return { eventType: typeMessage(put.type), checked: trial.checked, failing: trial.failing, failures };
+      // Another request may change the type after its kept fields were read. Then the request starts again with the changed type.
+      for (;;) {
+        const answer = await putOver(context, projectId, req);
+        if (answer !== undefined) return answer;
+      }
     },
 
     async getEventType({ name, version }, ctx) {
@@ -133,6 +120,41 @@ export function eventTypeMethods(context: TriggersContext): Methods {
       return { settings: settingsMessage(settings ?? { unknownTypes: "refuse", logo: null }) };
     },
   };
+}
+
+/**
+ * Stores an event type over the stored one. Returns undefined, and stores nothing, if the request has an update mask and another request
+ * changed the type at the same time. Throws the faults of PutEventType.
+ */
+async function putOver(
+  { db, views, clock, turns }: TriggersContext,
+  projectId: ProjectId,
+  req: PutEventTypeRequest,
+): Promise<MessageInitShape<typeof PutEventTypeResponseSchema> | undefined> {
+  const { name, dryRun, breaking } = req;
+  const types = eventTypesForProject(db, projectId);
+  const [before] = await types.find([name]);
+  const { description, archived, offered, ...sent } = withKeptFields(req, before);
+  if ([...description].length > descriptionCharactersMax || description.includes("\0"))
+    throw triggerFaults.EVENT_TYPE_DESCRIPTION_INVALID(descriptionCharactersMax);
+  const { schema, validate } = readSchema(sent.schemaJson);
+  const turn = () => turns.next(`project:${projectId}`);
+  const sample = await readSample(sent, { schema, validate }, turn);
+  const schemaText = schema === undefined ? "" : JSON.stringify(schema);
+  const isTried = validate !== undefined && before !== undefined && before.schema !== schemaText;
+  const trial = isTried ? await trySchema(db, { projectId, name, validate, turn }) : noTrial;
+  if (trial.failing > 0 && !breaking && !dryRun) throw triggerFaults.EVENT_TYPE_BREAKING(name, trial);
+  const nowMs = clock.now();
+  const type = { name, schema: schemaText, description, sample, archivedAt: archived ? nowMs : null, offered };
+  const isFrom = (stored: EventTypeRow | undefined) => isDeepStrictEqual(stored, before);
+  const how = { most: eventTypesMax, isTrial: dryRun, ...(req.updateMask.length > 0 && { isFrom }) };
+  const put = await types.put(type, nowMs, how);
+  if (put.outcome === "changed") return undefined;
+  views.forget(projectId);
+  if (put.outcome === "other_case") throw triggerFaults.EVENT_TYPE_NAME_INVALID("name", name, put.name);
+  if (put.outcome === "too_many") throw triggerFaults.EVENT_TYPES_TOO_MANY(eventTypesMax);
+  const failures = trial.failures.map(({ eventId, faults }) => ({ eventId, faults: [...faults] }));
+  return { eventType: typeMessage(put.type), checked: trial.checked, failing: trial.failing, failures };
 }
 
 /** The fields of an event type that a caller can change one by one. */

@@ -111,6 +111,20 @@ test("svc registers a client once, lists the tools with the first account, and e
   expect(registered.map(({ body }) => JSON.parse(body).application_type)).toEqual(["native"]);
 });
 
+test("an account is connected also if the read of the tools cannot be made due", async () => {
+  const slug = "slowly";
+  expect((await importMcp(slug)).json.report).toMatchObject({ operations: 0 });
+  const { sql } = svc.database.db;
+  await sql.unsafe(`create function refuse_source() returns trigger language plpgsql as $$ begin
+    raise exception 'refused'; end $$; create trigger refuse_source before update on toolkit_sources
+    for each row when (new.slug = '${slug}') execute function refuse_source()`);
+  try {
+    expect(await consent(slug, "ann")).toContain("Connected");
+  } finally {
+    await sql.unsafe("drop trigger refuse_source on toolkit_sources; drop function refuse_source");
+  }
+});
+
 test("a minute after the first account svc reads the tools, and an approver accepts them with their classes", async () => {
   const slug = "listed";
   expect((await importMcp(slug)).json.report).toMatchObject({ operations: 0 });

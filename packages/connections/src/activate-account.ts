@@ -74,7 +74,8 @@ export async function activate(
     },
   });
   const isFirst = stored !== undefined && toolkit.ownerProjectId === projectId && toolkit.actions.length === 0;
-  if (isFirst) await hastenSource(db, { projectId, slug: toolkit.slug }, nowMs + listingDelayMs);
+  // The account is active, also if this write fails. svc then reads the list when it is due anyway.
+  if (isFirst) await hastenSource(db, { projectId, slug: toolkit.slug }, nowMs + listingDelayMs).catch(() => undefined);
   return stored;
 }
 

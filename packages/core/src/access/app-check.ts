@@ -78,7 +78,7 @@ type Schema = {
 function formFindings(tool: CheckedTool | undefined, resultJson: string): readonly Finding[] {
   if (tool === undefined) return [];
   const { properties = {} } = JSON.parse(tool.outputSchemaJson) as Schema;
-  const result = JSON.parse(resultJson === "" ? "{}" : resultJson) as Readonly<Record<string, unknown>>;
+  const result = fieldsOf(resultJson);
   const missing = Object.keys(properties).filter((name) => !Object.hasOwn(result, name));
   const rows = Object.entries(properties).flatMap(([name, { items }]) => {
     const first = Array.isArray(result[name]) ? result[name][0] : undefined;
@@ -97,6 +97,12 @@ function formFindings(tool: CheckedTool | undefined, resultJson: string): readon
   ];
   const says = absent.length === 0 ? "none is missing" : `the answer has no ${shortened(absent)}`;
   return [{ part: "fields", isGood, says }, ...pagingFindings(tool, rows.length > 0)];
+}
+
+/** Returns the fields of a result. A result that is not an object, such as null, has none. */
+function fieldsOf(resultJson: string): Readonly<Record<string, unknown>> {
+  const result: unknown = JSON.parse(resultJson === "" ? "{}" : resultJson);
+  return typeof result === "object" && result !== null ? (result as Readonly<Record<string, unknown>>) : {};
 }
 
 /** Maximum number of names that a finding lists. */

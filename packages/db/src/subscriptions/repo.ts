@@ -171,7 +171,7 @@ export function subscriptionsForProject(
       isNull(subscriptions.expiresAt),
     );
     const whole = and(
-      eq(subscriptions.entityId, ""),
+      sql`${subscriptions.entityId} = ''`,
       eq(subscriptions.triggerSlug, ""),
       sql`${subscriptions.triggerSlugs} = '{}'`,
     );

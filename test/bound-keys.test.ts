@@ -273,6 +273,7 @@ const table: Readonly<Record<string, readonly Row[]>> = {
   "StatsService/GetBacklog": refused,
   "StatsService/GetStart": refused,
   "StatsService/QuerySeries": refused,
+  "StatsService/ListFailures": refused,
   "StatsService/WatchProject": [],
   "StatsService/Search": [
     ...["$bobFreeJob", "$bobBoundCall", "$bobFreeAsk", "$bobEvent", "$delivery", "$subscription"].map(

@@ -291,7 +291,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
     ...["StandingService/GetBackfill", "StandingService/ListStandingRuns", "StandingService/GetStandingRun"],
     ...["StandingService/PreviewStandingProgram", "StatsService/GetBacklog", "StatsService/QuerySeries"],
     ...["StatsService/GetStart", "SandboxService/CreateInbox", "SandboxService/ListInboxRequests"],
-    ...["StatsService/Search", "StatsService/Trace"],
+    ...["StatsService/ListFailures", "StatsService/Search", "StatsService/Trace"],
     ...["StatsService/WatchProject", "ToolsService/SearchTools", "ToolsService/DescribeTool"],
     ...[
       "ToolsService/ListToolCalls",

@@ -372,6 +372,22 @@ create table events (
 CREATE UNIQUE INDEX events_dedupe ON public.events USING btree (((encode(substr(sha256((replace((((((project_id)::text || '/'::text) || trigger_slug) || '/'::text) || dedupe_key), '\'::text, '\\'::text))::bytea), 1, 16), 'hex'::text))::uuid)) WHERE (dedupe_key <> ''::text);
 CREATE INDEX events_trigger ON public.events USING btree (trigger_slug, project_id, id);
 
+create table failure_groups (
+  project_id uuid not null,
+  day timestamp(3) with time zone not null,
+  fingerprint text not null,
+  kind text not null,
+  count bigint not null,
+  hours integer[] not null,
+  first_at timestamp(3) with time zone not null,
+  last_at timestamp(3) with time zone not null,
+  newest_id uuid not null,
+  remedies text[] not null,
+  title bytea not null,
+  constraint failure_groups_key PRIMARY KEY (project_id, day, fingerprint)
+);
+CREATE INDEX failure_groups_day ON public.failure_groups USING btree (day);
+
 create table grant_clients (
   id text not null,
   name text not null,

@@ -87,6 +87,11 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
     event: "account dedupe_key payload",
     name: "entity_id toolkit_slug trigger_slug",
   },
+  failure_groups: {
+    sealed: "title",
+    digest: "fingerprint",
+    told: "kind remedies",
+  },
   job_attempts: {
     digest: "content_digest",
     name: "idempotency_key",

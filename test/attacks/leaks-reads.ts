@@ -77,6 +77,7 @@ async function readStats({ call, server, answers }: Playing): Promise<void> {
   await call("StatsService/GetBacklog");
   await call("StatsService/GetStart");
   await call("StatsService/QuerySeries");
+  await call("StatsService/ListFailures");
   for (const query of ["a", "http", "sub_0"]) await call("StatsService/Search", { query, limit: 50 });
   const { calls } = await call("ToolsService/ListToolCalls", { pageSize: 500 });
   await Promise.all(calls.map(({ id }: Json) => call("StatsService/Trace", { id, maxNodes: 200 })));

@@ -6,6 +6,7 @@ const varying: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/whsec_[A-Za-z0-9+/=]+/g, "whsec_SECRET"],
   [/\bsvc_[0-9A-Za-z]{43}_[0-9A-Za-z]+/g, "svc_KEY"],
   [/\b[0-9a-f]{64}\b/g, "HASH"],
+  [/(?<="fingerprint":")[0-9a-f]{32}(?=")/g, "HASH"],
   [/(?<="(?:nextPageToken|hint|cursor)":")[^"]+/g, "TEXT"],
   [/(?<="(?:durationMs|providerMs|p50Ms|p99Ms|position|measuredAttempts)":)[\d.]+/g, "0"],
   [/(?<=#link=|#|state=)[\w-]{40,}/g, "SECRET"],

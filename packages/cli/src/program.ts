@@ -52,7 +52,7 @@ import { addToolCallsCommand } from "./topics/tool-calls.ts";
 import { addToolkitsCommand } from "./topics/toolkits.ts";
 import { addVaultCommand } from "./topics/vault.ts";
 import { addWebhooksCommand } from "./topics/webhooks.ts";
-import { addFindCommand, addWhyCommand } from "./topics/why.ts";
+import { addFailuresCommand, addFindCommand, addWhyCommand } from "./topics/why.ts";
 
 /** Runs the `svc` command line with its arguments (without node and script) and sets the exit code of the process. */
 export async function run(argv: string[]): Promise<void> {
@@ -127,6 +127,7 @@ const commands: Readonly<Record<string, CommandMaker>> = {
   stats: addStatsCommand,
   watch: addWatchCommand,
   find: addFindCommand,
+  failures: addFailuresCommand,
   why: addWhyCommand,
   sandbox: addSandboxCommand,
   console: addConsoleCommand,

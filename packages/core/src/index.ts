@@ -68,6 +68,11 @@ export {
   readSigningSecret,
   signingSecretBytes,
 } from "./crypto/secret.ts";
+export { rowErrorText } from "./failures/app-error.ts";
+export { callFailure } from "./failures/call-failure.ts";
+export { deliveryFailure } from "./failures/delivery-failure.ts";
+export type { Failure, FailureKind, FailureRemedy } from "./failures/failure.ts";
+export { type ExplainedJob, jobFailure } from "./failures/job-failure.ts";
 export { defineFaults } from "./faults/define-faults.ts";
 export {
   assertExhaustive,

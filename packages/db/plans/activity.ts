@@ -11,6 +11,7 @@ import {
   readWatchedEvents,
   watchedKinds,
 } from "../src/activity/changes.ts";
+import { addFailureGroups, listFailureGroups, sweepFailureGroups } from "../src/activity/failures.ts";
 import { queryActivity } from "../src/activity/query.ts";
 import { noteAgentCall, readFirstUses } from "../src/activity/start.ts";
 import { addActivityHours, addActivityMinutes, sweepActivity } from "../src/activity/write.ts";
@@ -23,6 +24,11 @@ const projectId = seededId("prj", 1);
 const query = { series: ["calls", "jobs"], subject: "", sinceMs: seededAt(1), untilMs: seededAt(500), stepMs: 60_000 };
 const counts = Array.from({ length: 500 }, (_, n) => {
   return { projectId, series: "calls", subject: `desk.tool_${n}`, at: seededAt(1), outcome: "ok", count: 1 };
+});
+const failures = Array.from({ length: 500 }, (_, n) => {
+  const times = { firstAt: seededAt(1), lastAt: seededAt(2), hours: Array.from({ length: 24 }, () => 1) };
+  const base = { fingerprint: `f${n}`, kind: "call", newestId: seededId("call", n), title: Buffer.from("t") } as const;
+  return { ...base, ...times, remedies: ["retry_call"] as const };
 });
 const watched = [
   { kind: "delivery", id: seededId("dlv", 1) },
@@ -38,6 +44,9 @@ plan("query_activity_minutes", (db) => queryActivity(db, projectId, "minutes", q
 plan("query_activity_hours", (db) => queryActivity(db, projectId, "hours", query));
 plan("sweep_activity_minutes", (db) => sweepActivity(db, "minutes", seededAt(100), 50));
 plan("sweep_activity_hours", (db) => sweepActivity(db, "hours", seededAt(100), 50));
+plan("add_failure_groups", (db) => addFailureGroups(db, { projectId, dayMs: seededAt(1) }, failures));
+plan("list_failure_groups", (db) => listFailureGroups(db, projectId, { sinceMs: seededAt(1), untilMs: seededAt(500) }));
+plan("sweep_failure_groups", (db) => sweepFailureGroups(db, seededAt(100), 50));
 plan("read_pending_backlog", (db) => readPendingBacklog(db, projectId, nowMs), {
   rowsMax: { delivery_tasks: 10_000 },
 });

@@ -1,4 +1,5 @@
 import { batches, type Sweep } from "@svc/core";
+import { sweepFailureGroups } from "@svc/db/activity/failures";
 import { sweepActivity } from "@svc/db/activity/write";
 import type { Database, Executor } from "@svc/db/connect";
 import { hasDueErasure } from "@svc/db/erasures/repo";
@@ -55,6 +56,8 @@ type ActivitySweepOptions = { readonly db: Executor; readonly eventRetentionMs: 
 
 /** Time in milliseconds for which activity counters per minute are kept. Activity counters per hour are kept as long as events. */
 const minutesKeptMs = 48 * 3_600_000;
+/** Time in milliseconds for which groups of failures are kept, from the start of their day. */
+const failuresKeptMs = 8 * 86_400_000;
 const batchMax = 2_000;
 
 /** Returns the sweep that deletes expired activity counters. It runs every hour. */
@@ -65,6 +68,7 @@ export function activitySweep({ db, eventRetentionMs }: ActivitySweepOptions): S
     async *round(nowMs) {
       yield* batches(batchMax, () => sweepActivity(db, "minutes", nowMs - minutesKeptMs, batchMax));
       yield* batches(batchMax, () => sweepActivity(db, "hours", nowMs - eventRetentionMs, batchMax));
+      yield* batches(batchMax, () => sweepFailureGroups(db, nowMs - failuresKeptMs, batchMax));
     },
   };
 }

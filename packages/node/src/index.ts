@@ -28,6 +28,7 @@ export {
   type EnterAction,
   type McpHeaders,
   type McpServer,
+  remedyMessage,
   type SearchOutcome,
   spokenFault,
 } from "@svc/tools";

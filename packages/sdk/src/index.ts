@@ -12,6 +12,7 @@ export {
   type ToolkitConnectSpec,
 } from "@svc/gen/catalog";
 export type { BasicCredential, ConnectedAccount } from "@svc/gen/connections";
+export { type Failure, Remedy } from "@svc/gen/failures";
 export {
   type Ask,
   type AskDecision,

@@ -70,7 +70,7 @@ async function setUp(level: "info" | "debug") {
 
 test("a call, a renewal and a settled ask are one line each, with everything that is known of them", async () => {
   const { lines, observer } = await setUp("debug");
-  observer.calls.ended(call);
+  observer.calls.ended(call, "");
   observer.renewals.renewed(renewal);
   observer.asks.settled(ask);
   const { jobId: _, stepId: __, ...known } = call;
@@ -84,16 +84,16 @@ test("a call, a renewal and a settled ask are one line each, with everything tha
 test("successes are below level info, failures are at it", async () => {
   const { lines, observer } = await setUp("info");
   const { calls, renewals } = observer;
-  calls.ended(call);
+  calls.ended(call, "");
   renewals.renewed(renewal);
-  calls.ended({ ...call, outcome: "timeout" });
+  calls.ended({ ...call, outcome: "timeout" }, "");
   renewals.renewed({ ...renewal, outcome: "ended", error: "invalid_grant" });
   expect(lines.map(({ outcome }) => outcome)).toEqual(["timeout", "ended"]);
 });
 
 test("each has its family of metrics, under labels from closed sets", async () => {
   const { metrics, observer } = await setUp("info");
-  observer.calls.ended(call);
+  observer.calls.ended(call, "");
   observer.renewals.renewed(renewal);
   observer.asks.settled(ask);
   observer.embeddings.called({ what: "search", outcome: "ok", durationMs: 40 });

@@ -30,6 +30,7 @@ import { nodePartsOf } from "./start/node-parts.ts";
 import type { RestoredStore } from "./start/prepare.ts";
 import type { Store } from "./start/store.ts";
 import { createCounters } from "./stats/counters.ts";
+import { countFailures, createFailureCounters } from "./stats/failures.ts";
 import { type Flush, startFlush } from "./stats/flush.ts";
 import { countActivity } from "./stats/observe.ts";
 import type { Vault } from "./vault/open-vault.ts";
@@ -96,8 +97,9 @@ export function createParts(base: OpenedStore): ServerParts {
   share?.answerMetrics(own.values);
   const metrics = share === undefined ? own : { ...own, text: share.sumMetrics };
   const counters = createCounters({ clock });
+  const failures = createFailureCounters({ clock });
   const observer = createNodeObserver(logger, metrics);
-  const counted = config.isActivityCounted ? countActivity(observer, counters) : observer;
+  const counted = config.isActivityCounted ? countFailures(countActivity(observer, counters), failures) : observer;
   const node = createOwnNode(base, counted, (ids) => forgetKeys(parts)(ids));
   const warnOf = (what: string) => (err: unknown) => logger.warn({ err }, what);
   const keyUse = startKeyUse({ db, clock, onError: warnOf("the use of keys could not be recorded") });
@@ -114,7 +116,7 @@ export function createParts(base: OpenedStore): ServerParts {
     grants: createGrantParts({ config, db, clock, publicUrl }),
     openCalls: startOpenCalls({ clock, onError: warnOf("open calls could not be checked") }),
     activity: config.isActivityCounted
-      ? startFlush({ db, clock, counters, onError: warnOf("counts could not be written") })
+      ? startFlush({ db, clock, counters, failures, sealer, onError: warnOf("counts could not be written") })
       : undefined,
     console: built && createConsoleParts({ ...opened, ...store, built, use: keyUse }),
   };

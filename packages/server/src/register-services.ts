@@ -51,6 +51,7 @@ export function registerServices(router: ConnectRouter, parts: ServerParts): voi
     createStatsService({
       db,
       clock,
+      sealer,
       publicUrl,
       isSandbox: node.apps.sandbox !== undefined,
       watches: createWatches({ db, clock }),

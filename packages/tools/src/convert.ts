@@ -1,9 +1,11 @@
 import { create } from "@bufbuild/protobuf";
 import { durationFromMs, timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { callFailure, type Failure, type FailureRemedy } from "@svc/core";
 import type { CallLimitRow } from "@svc/db/call-limits/repo";
 import type { ToolCallSummary } from "@svc/db/calls/list-page";
 import type { HookAnswerRow } from "@svc/db/hooks/answers";
 import type { CallHookRow } from "@svc/db/hooks/repo";
+import { type Failure as FailureMessage, FailureSchema, Remedy } from "@svc/gen/failures";
 import {
   type CallLimit,
   CallLimitSchema,
@@ -57,6 +59,7 @@ export type OpenedCall = { readonly message: string; readonly argumentsJson: str
 
 /** Returns a tool call of the ledger (record of all calls) in the form of the API. */
 export function toToolCall(row: ToolCallSummary, opened: OpenedCall): ToolCall {
+  const failure = callFailure({ ...row, message: opened.message });
   return create(ToolCallSchema, {
     id: row.id,
     toolSlug: row.toolSlug,
@@ -76,7 +79,18 @@ export function toToolCall(row: ToolCallSummary, opened: OpenedCall): ToolCall {
     createdAt: timestampFromMs(row.createdAt),
     durationMs: row.durationMs,
     providerMs: row.providerMs,
+    ...(failure && { failure: failureMessage(failure) }),
   });
+}
+
+/** Returns the cause of a failed job, tool call or delivery in the form of the API. */
+export function failureMessage({ atMs, remedies, ...failure }: Failure): FailureMessage {
+  return create(FailureSchema, { ...failure, at: timestampFromMs(atMs), remedy: remedies.map(remedyMessage) });
+}
+
+/** Returns an action that may solve a failure as the value of the API's enum. */
+export function remedyMessage(remedy: FailureRemedy): Remedy {
+  return Remedy[remedy.toUpperCase() as Uppercase<FailureRemedy>];
 }
 
 /** Returns the answers of hooks (endpoints that check tool calls) about a call in the form of the API. */

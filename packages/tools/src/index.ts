@@ -17,6 +17,7 @@ export type { CallObservation, CallObserver } from "./call/record/observer.ts";
 export { mask, maskArguments, maskedTexts } from "./call/redact/mask.ts";
 export { createRedactor, type Redactor } from "./call/redact/redact.ts";
 export { redactTexts } from "./call/redact/redact-texts.ts";
+export { failureMessage, remedyMessage } from "./convert.ts";
 export type { EmbeddingsTarget } from "./embeddings/endpoint.ts";
 export { createMeaningFinder, type ToolFinder, wordFinder } from "./embeddings/find-tools.ts";
 export type { EmbeddingsCall, EmbeddingsObserver, SearchOutcome } from "./embeddings/observer.ts";

@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { durationFromMs, type Timestamp, timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { isoTime, type SubscriptionId, timeOfId } from "@svc/core";
+import { deliveryFailure, isoTime, type SubscriptionId, timeOfId } from "@svc/core";
 import type { DeliveryCounts } from "@svc/db/deliveries/read";
 import type { DeliveryEndpoint, EndpointTimes } from "@svc/db/deliveries/read-endpoint-times";
 import type { Delivery } from "@svc/db/deliveries/repo";
@@ -34,6 +34,7 @@ import {
   SubscriptionSchema,
 } from "@svc/gen/triggers";
 
+import { failureMessage } from "@svc/tools";
 import { eventsToolkitSlug } from "./own/toolkit.ts";
 import type { OpenedPost } from "./quarantine.ts";
 import { paceFields } from "./service/subscription-parts.ts";
@@ -176,6 +177,7 @@ export function deliveryMessage(
   endpoint: DeliveryEndpoint | undefined,
   moment: Moment,
 ): DeliveryMessage {
+  const failure = failureOfDelivery(row, endpoint);
   const waits = row.state === "pending" ? waitOf(row, endpoint, moment) : { reason: "", nextAttemptAt: null };
   return create(DeliverySchema, {
     id: row.id,
@@ -189,7 +191,18 @@ export function deliveryMessage(
     waitingReason: waits.reason,
     ...optionalTime("lastAttemptAt", row.lastAttemptAt),
     ...optionalTime("nextAttemptAt", waits.nextAttemptAt),
+    ...(failure && { failure: failureMessage(failure) }),
   });
+}
+
+function failureOfDelivery(
+  { id, subscriptionId, state, lastError, lastAttemptAt }: Delivery,
+  endpoint: DeliveryEndpoint | undefined,
+) {
+  if (state === "delivered") return undefined;
+  const failingSince = state === "pending" ? endpoint?.failingSince : undefined;
+  const atMs = lastAttemptAt ?? timeOfId(id);
+  return deliveryFailure({ subscriptionId, error: lastError, atMs, state, failingSince });
 }
 
 /** Data that explains why a delivery waits. `isHeld`: true if svc sends nothing because its database was restored from a backup. */

@@ -6,6 +6,8 @@ import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobu
 import { enumDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { Remedy } from "./failures_pb.ts";
+import { file_svc_v1_failures } from "./failures_pb.ts";
 import type { JobStatus } from "./jobs_pb.ts";
 import { file_svc_v1_jobs } from "./jobs_pb.ts";
 import { file_svc_v1_options } from "./options_pb.ts";
@@ -17,7 +19,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file svc/v1/stats.proto.
  */
 export const file_svc_v1_stats: GenFile = /*@__PURE__*/
-  fileDesc("ChJzdmMvdjEvc3RhdHMucHJvdG8SBnN2Yy52MSITChFHZXRCYWNrbG9nUmVxdWVzdCKcAwoSR2V0QmFja2xvZ1Jlc3BvbnNlEiYKAmF0GAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIaChJwZW5kaW5nX2RlbGl2ZXJpZXMYAiABKA0SKgoOcGVuZGluZ19ieV9hZ2UYAyADKAsyEi5zdmMudjEuQmFja2xvZ0FnZRI4ChN3b3JzdF9zdWJzY3JpcHRpb25zGAQgAygLMhsuc3ZjLnYxLkJhY2tsb2dTdWJzY3JpcHRpb24SHQoVZmFpbGluZ19zdWJzY3JpcHRpb25zGAUgASgNEh4KFmdpdmVuX3VwX3N1YnNjcmlwdGlvbnMYBiABKA0SFAoMZGVhZF9sZXR0ZXJzGAcgASgNEiQKBGpvYnMYCCADKAsyFi5zdmMudjEuSm9iU3RhdHVzQ291bnQSFAoMcGVuZGluZ19hc2tzGAkgASgNEjEKDW9sZGVzdF9hc2tfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhgKEGV4cGlyZWRfYWNjb3VudHMYCyABKA0iMgoKQmFja2xvZ0FnZRIVCg1iZWxvd19zZWNvbmRzGAEgASgNEg0KBWNvdW50GAIgASgNIqUBChNCYWNrbG9nU3Vic2NyaXB0aW9uEhcKD3N1YnNjcmlwdGlvbl9pZBgBIAEoCRIaChJwZW5kaW5nX2RlbGl2ZXJpZXMYAiABKA0SLQoJb2xkZXN0X2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIqCgZoZWFsdGgYBCABKAsyGi5zdmMudjEuU3Vic2NyaXB0aW9uSGVhbHRoIkIKDkpvYlN0YXR1c0NvdW50EiEKBnN0YXR1cxgBIAEoDjIRLnN2Yy52MS5Kb2JTdGF0dXMSDQoFY291bnQYAiABKA0iEQoPR2V0U3RhcnRSZXF1ZXN0IpoCChBHZXRTdGFydFJlc3BvbnNlEjIKDmZpcnN0X2V2ZW50X2F0GAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIxCg1maXJzdF9jYWxsX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCgxmaXJzdF9qb2JfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjcKE2ZpcnN0X2FnZW50X2NhbGxfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB3NhbmRib3gYBSABKAgSDwoHbWNwX3VybBgGIAEoCRISCgpwdWJsaWNfdXJsGAcgASgJIswBChJRdWVyeVNlcmllc1JlcXVlc3QSHgoGc2VyaWVzGAEgAygOMg4uc3ZjLnYxLlNlcmllcxIpCgVzaW5jZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhQKDHN0ZXBfc2Vjb25kcxgEIAEoDRIXCg9zdWJzY3JpcHRpb25faWQYBSABKAkSEQoJdG9vbF9zbHVnGAYgASgJIsoBChNRdWVyeVNlcmllc1Jlc3BvbnNlEikKBXNpbmNlGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIUCgxzdGVwX3NlY29uZHMYAiABKA0SDQoFc3RlcHMYAyABKA0SIQoFbGluZXMYBCADKAsyEi5zdmMudjEuU2VyaWVzTGluZRImCglsYXRlbmNpZXMYBSADKAsyEy5zdmMudjEuTGF0ZW5jeUxpbmUSGAoQYnVja2V0X2JvdW5kc19tcxgGIAMoASJNCgpTZXJpZXNMaW5lEh4KBnNlcmllcxgBIAEoDjIOLnN2Yy52MS5TZXJpZXMSDwoHb3V0Y29tZRgCIAEoCRIOCgZjb3VudHMYAyADKA0idQoLTGF0ZW5jeUxpbmUSHgoGc2VyaWVzGAEgASgOMg4uc3ZjLnYxLlNlcmllcxIiCgVzdGVwcxgCIAMoCzITLnN2Yy52MS5MYXRlbmN5U3RlcBIiCgV0b3RhbBgDIAEoCzITLnN2Yy52MS5MYXRlbmN5U3RlcCJdCgtMYXRlbmN5U3RlcBINCgVjb3VudBgBIAEoDRIPCgdidWNrZXRzGAIgAygNEg4KBnA1MF9tcxgDIAEoARIOCgZwOTVfbXMYBCABKAESDgoGcDk5X21zGAUgASgBImMKE1dhdGNoUHJvamVjdFJlcXVlc3QSIQoFa2luZHMYASADKA4yEi5zdmMudjEuTm90aWNlS2luZBIpCgVzaW5jZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiXgoUV2F0Y2hQcm9qZWN0UmVzcG9uc2USHgoGbm90aWNlGAEgASgLMg4uc3ZjLnYxLk5vdGljZRImCgJhdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAimAEKBk5vdGljZRIgCgRraW5kGAEgASgOMhIuc3ZjLnYxLk5vdGljZUtpbmQSCgoCaWQYAiABKAkSDQoFc3RhdGUYAyABKAkSJgoCYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhwKBWV2ZW50GAUgASgLMg0uc3ZjLnYxLkV2ZW50EgsKA2dhcBgGIAEoCCItCgxUcmFjZVJlcXVlc3QSCgoCaWQYASABKAkSEQoJbWF4X25vZGVzGAIgASgNIp4BCg1UcmFjZVJlc3BvbnNlEg0KBWZvY3VzGAEgASgJEiAKBW5vZGVzGAIgAygLMhEuc3ZjLnYxLlRyYWNlTm9kZRIgCgVlZGdlcxgDIAMoCzIRLnN2Yy52MS5UcmFjZUVkZ2USHgoEZ2FwcxgEIAMoCzIQLnN2Yy52MS5UcmFjZUdhcBIaCgN3aHkYBSADKAsyDS5zdmMudjEuQ2F1c2Ui9wEKCVRyYWNlTm9kZRIKCgJpZBgBIAEoCRIfCgRraW5kGAIgASgOMhEuc3ZjLnYxLlRyYWNlS2luZBINCgV0aXRsZRgDIAEoCRINCgVzdGF0ZRgEIAEoCRIaCgR0b25lGAUgASgOMgwuc3ZjLnYxLlRvbmUSJgoCYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC2R1cmF0aW9uX21zGAcgASgNEg8KB3N1bW1hcnkYCCABKAkSDQoFY291bnQYCSABKA0SEQoJaXNfZm9sZGVkGAogASgIEhMKC2xpc3RfZmlsdGVyGAsgASgJIkkKCVRyYWNlRWRnZRIMCgRmcm9tGAEgASgJEgoKAnRvGAIgASgJEiIKCHJlbGF0aW9uGAMgASgOMhAuc3ZjLnYxLlJlbGF0aW9uImQKCFRyYWNlR2FwEg8KB25vZGVfaWQYASABKAkSHwoEa2luZBgCIAEoDjIRLnN2Yy52MS5UcmFjZUtpbmQSJgoGcmVhc29uGAMgASgOMhYuc3ZjLnYxLlRyYWNlR2FwUmVhc29uIlsKBUNhdXNlEg8KB25vZGVfaWQYASABKAkSEAoIc2VudGVuY2UYAiABKAkSHgoGcmVtZWR5GAMgASgOMg4uc3ZjLnYxLlJlbWVkeRIPCgdjb21tYW5kGAQgASgJIk8KDVNlYXJjaFJlcXVlc3QSDQoFcXVlcnkYASABKAkSIAoFa2luZHMYAiADKA4yES5zdmMudjEuVHJhY2VLaW5kEg0KBWxpbWl0GAMgASgNIlgKDlNlYXJjaFJlc3BvbnNlEiIKB3Jlc3VsdHMYASADKAsyES5zdmMudjEuVHJhY2VOb2RlEiIKB3BhcnRpYWwYAiADKA4yES5zdmMudjEuVHJhY2VLaW5kKqMBCgZTZXJpZXMSFgoSU0VSSUVTX1VOU1BFQ0lGSUVEEAASEQoNU0VSSUVTX0VWRU5UUxABEhUKEVNFUklFU19ERUxJVkVSSUVTEAISGwoXU0VSSUVTX0RFTElWRVJZX0xBVEVOQ1kQAxIQCgxTRVJJRVNfQ0FMTFMQBBIXChNTRVJJRVNfQ0FMTF9MQVRFTkNZEAUSDwoLU0VSSUVTX0pPQlMQBiqaAQoKTm90aWNlS2luZBIbChdOT1RJQ0VfS0lORF9VTlNQRUNJRklFRBAAEhUKEU5PVElDRV9LSU5EX0VWRU5UEAESGAoUTk9USUNFX0tJTkRfREVMSVZFUlkQAhIUChBOT1RJQ0VfS0lORF9DQUxMEAMSEwoPTk9USUNFX0tJTkRfSk9CEAQSEwoPTk9USUNFX0tJTkRfQVNLEAUqvAIKCVRyYWNlS2luZBIaChZUUkFDRV9LSU5EX1VOU1BFQ0lGSUVEEAASEwoPVFJBQ0VfS0lORF9QT1NUEAESFAoQVFJBQ0VfS0lORF9FVkVOVBACEhcKE1RSQUNFX0tJTkRfREVMSVZFUlkQAxIbChdUUkFDRV9LSU5EX1NVQlNDUklQVElPThAEEhcKE1RSQUNFX0tJTkRfU0NIRURVTEUQBRISCg5UUkFDRV9LSU5EX1JVThAGEhIKDlRSQUNFX0tJTkRfSk9CEAcSEgoOVFJBQ0VfS0lORF9BU0sQCBITCg9UUkFDRV9LSU5EX0NBTEwQCRIWChJUUkFDRV9LSU5EX0FDQ09VTlQQChIZChVUUkFDRV9LSU5EX1NBVkVEX1RPT0wQCxIVChFUUkFDRV9LSU5EX1BFUlNPThAMKmQKBFRvbmUSFAoQVE9ORV9VTlNQRUNJRklFRBAAEgsKB1RPTkVfT0sQARINCglUT05FX0lORk8QAhINCglUT05FX1dBUk4QAxIMCghUT05FX0JBRBAEEg0KCVRPTkVfSURMRRAFKtMBCghSZWxhdGlvbhIYChRSRUxBVElPTl9VTlNQRUNJRklFRBAAEhMKD1JFTEFUSU9OX0JFQ0FNRRABEhkKFVJFTEFUSU9OX0RFTElWRVJFRF9BUxACEhUKEVJFTEFUSU9OX1JFQ0VJVkVEEAMSFAoQUkVMQVRJT05fU1RBUlRFRBAEEhAKDFJFTEFUSU9OX1JBThAFEhMKD1JFTEFUSU9OX0NBTExFRBAGEhIKDlJFTEFUSU9OX0FTS0VEEAcSFQoRUkVMQVRJT05fVVNFRF9GT1IQCCqSAgoGUmVtZWR5EhYKElJFTUVEWV9VTlNQRUNJRklFRBAAEhwKGFJFTUVEWV9SRUNPTk5FQ1RfQUNDT1VOVBABEhoKFlJFTUVEWV9DT05ORUNUX0FDQ09VTlQQAhIUChBSRU1FRFlfUkVUUllfSk9CEAMSFwoTUkVNRURZX0VESVRfUFJPR1JBTRAEEhUKEVJFTUVEWV9BTlNXRVJfQVNLEAUSGgoWUkVNRURZX1JFUEFJUl9FTkRQT0lOVBAGEhoKFlJFTUVEWV9SRVNFTkRfREVMSVZFUlkQBxIRCg1SRU1FRFlfUkVTVU1FEAgSDwoLUkVNRURZX1dBSVQQCRIUChBSRU1FRFlfQ0hFQ0tfQVBQEAoquAEKDlRyYWNlR2FwUmVhc29uEiAKHFRSQUNFX0dBUF9SRUFTT05fVU5TUEVDSUZJRUQQABIcChhUUkFDRV9HQVBfUkVBU09OX0RFTEVURUQQARIiCh5UUkFDRV9HQVBfUkVBU09OX05PVF9QRVJNSVRURUQQAhIhCh1UUkFDRV9HQVBfUkVBU09OX05PVF9TRUFSQ0hFRBADEh8KG1RSQUNFX0dBUF9SRUFTT05fTk9ERV9MSU1JVBAEMuoDCgxTdGF0c1NlcnZpY2USUQoKR2V0QmFja2xvZxIZLnN2Yy52MS5HZXRCYWNrbG9nUmVxdWVzdBoaLnN2Yy52MS5HZXRCYWNrbG9nUmVzcG9uc2UiDKi7GAGwuxgCuLsYARJUCgtRdWVyeVNlcmllcxIaLnN2Yy52MS5RdWVyeVNlcmllc1JlcXVlc3QaGy5zdmMudjEuUXVlcnlTZXJpZXNSZXNwb25zZSIMqLsYAbC7GAK4uxgBEksKCEdldFN0YXJ0Ehcuc3ZjLnYxLkdldFN0YXJ0UmVxdWVzdBoYLnN2Yy52MS5HZXRTdGFydFJlc3BvbnNlIgyouxgBsLsYAri7GAESWQoMV2F0Y2hQcm9qZWN0Ehsuc3ZjLnYxLldhdGNoUHJvamVjdFJlcXVlc3QaHC5zdmMudjEuV2F0Y2hQcm9qZWN0UmVzcG9uc2UiDKi7GAGwuxgCuLsYATABEkIKBVRyYWNlEhQuc3ZjLnYxLlRyYWNlUmVxdWVzdBoVLnN2Yy52MS5UcmFjZVJlc3BvbnNlIgyouxgBsLsYAbi7GAESRQoGU2VhcmNoEhUuc3ZjLnYxLlNlYXJjaFJlcXVlc3QaFi5zdmMudjEuU2VhcmNoUmVzcG9uc2UiDKi7GAGwuxgBuLsYAWIGcHJvdG8z", [file_google_protobuf_timestamp, file_svc_v1_jobs, file_svc_v1_options, file_svc_v1_triggers]);
+  fileDesc("ChJzdmMvdjEvc3RhdHMucHJvdG8SBnN2Yy52MSITChFHZXRCYWNrbG9nUmVxdWVzdCKcAwoSR2V0QmFja2xvZ1Jlc3BvbnNlEiYKAmF0GAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIaChJwZW5kaW5nX2RlbGl2ZXJpZXMYAiABKA0SKgoOcGVuZGluZ19ieV9hZ2UYAyADKAsyEi5zdmMudjEuQmFja2xvZ0FnZRI4ChN3b3JzdF9zdWJzY3JpcHRpb25zGAQgAygLMhsuc3ZjLnYxLkJhY2tsb2dTdWJzY3JpcHRpb24SHQoVZmFpbGluZ19zdWJzY3JpcHRpb25zGAUgASgNEh4KFmdpdmVuX3VwX3N1YnNjcmlwdGlvbnMYBiABKA0SFAoMZGVhZF9sZXR0ZXJzGAcgASgNEiQKBGpvYnMYCCADKAsyFi5zdmMudjEuSm9iU3RhdHVzQ291bnQSFAoMcGVuZGluZ19hc2tzGAkgASgNEjEKDW9sZGVzdF9hc2tfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhgKEGV4cGlyZWRfYWNjb3VudHMYCyABKA0iMgoKQmFja2xvZ0FnZRIVCg1iZWxvd19zZWNvbmRzGAEgASgNEg0KBWNvdW50GAIgASgNIqUBChNCYWNrbG9nU3Vic2NyaXB0aW9uEhcKD3N1YnNjcmlwdGlvbl9pZBgBIAEoCRIaChJwZW5kaW5nX2RlbGl2ZXJpZXMYAiABKA0SLQoJb2xkZXN0X2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIqCgZoZWFsdGgYBCABKAsyGi5zdmMudjEuU3Vic2NyaXB0aW9uSGVhbHRoIkIKDkpvYlN0YXR1c0NvdW50EiEKBnN0YXR1cxgBIAEoDjIRLnN2Yy52MS5Kb2JTdGF0dXMSDQoFY291bnQYAiABKA0iEQoPR2V0U3RhcnRSZXF1ZXN0IpoCChBHZXRTdGFydFJlc3BvbnNlEjIKDmZpcnN0X2V2ZW50X2F0GAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIxCg1maXJzdF9jYWxsX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCgxmaXJzdF9qb2JfYXQYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjcKE2ZpcnN0X2FnZW50X2NhbGxfYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB3NhbmRib3gYBSABKAgSDwoHbWNwX3VybBgGIAEoCRISCgpwdWJsaWNfdXJsGAcgASgJIswBChJRdWVyeVNlcmllc1JlcXVlc3QSHgoGc2VyaWVzGAEgAygOMg4uc3ZjLnYxLlNlcmllcxIpCgVzaW5jZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhQKDHN0ZXBfc2Vjb25kcxgEIAEoDRIXCg9zdWJzY3JpcHRpb25faWQYBSABKAkSEQoJdG9vbF9zbHVnGAYgASgJIsoBChNRdWVyeVNlcmllc1Jlc3BvbnNlEikKBXNpbmNlGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIUCgxzdGVwX3NlY29uZHMYAiABKA0SDQoFc3RlcHMYAyABKA0SIQoFbGluZXMYBCADKAsyEi5zdmMudjEuU2VyaWVzTGluZRImCglsYXRlbmNpZXMYBSADKAsyEy5zdmMudjEuTGF0ZW5jeUxpbmUSGAoQYnVja2V0X2JvdW5kc19tcxgGIAMoASJNCgpTZXJpZXNMaW5lEh4KBnNlcmllcxgBIAEoDjIOLnN2Yy52MS5TZXJpZXMSDwoHb3V0Y29tZRgCIAEoCRIOCgZjb3VudHMYAyADKA0idQoLTGF0ZW5jeUxpbmUSHgoGc2VyaWVzGAEgASgOMg4uc3ZjLnYxLlNlcmllcxIiCgVzdGVwcxgCIAMoCzITLnN2Yy52MS5MYXRlbmN5U3RlcBIiCgV0b3RhbBgDIAEoCzITLnN2Yy52MS5MYXRlbmN5U3RlcCJdCgtMYXRlbmN5U3RlcBINCgVjb3VudBgBIAEoDRIPCgdidWNrZXRzGAIgAygNEg4KBnA1MF9tcxgDIAEoARIOCgZwOTVfbXMYBCABKAESDgoGcDk5X21zGAUgASgBImMKE1dhdGNoUHJvamVjdFJlcXVlc3QSIQoFa2luZHMYASADKA4yEi5zdmMudjEuTm90aWNlS2luZBIpCgVzaW5jZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiXgoUV2F0Y2hQcm9qZWN0UmVzcG9uc2USHgoGbm90aWNlGAEgASgLMg4uc3ZjLnYxLk5vdGljZRImCgJhdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAimAEKBk5vdGljZRIgCgRraW5kGAEgASgOMhIuc3ZjLnYxLk5vdGljZUtpbmQSCgoCaWQYAiABKAkSDQoFc3RhdGUYAyABKAkSJgoCYXQYBCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhwKBWV2ZW50GAUgASgLMg0uc3ZjLnYxLkV2ZW50EgsKA2dhcBgGIAEoCCItCgxUcmFjZVJlcXVlc3QSCgoCaWQYASABKAkSEQoJbWF4X25vZGVzGAIgASgNIp4BCg1UcmFjZVJlc3BvbnNlEg0KBWZvY3VzGAEgASgJEiAKBW5vZGVzGAIgAygLMhEuc3ZjLnYxLlRyYWNlTm9kZRIgCgVlZGdlcxgDIAMoCzIRLnN2Yy52MS5UcmFjZUVkZ2USHgoEZ2FwcxgEIAMoCzIQLnN2Yy52MS5UcmFjZUdhcBIaCgN3aHkYBSADKAsyDS5zdmMudjEuQ2F1c2Ui9wEKCVRyYWNlTm9kZRIKCgJpZBgBIAEoCRIfCgRraW5kGAIgASgOMhEuc3ZjLnYxLlRyYWNlS2luZBINCgV0aXRsZRgDIAEoCRINCgVzdGF0ZRgEIAEoCRIaCgR0b25lGAUgASgOMgwuc3ZjLnYxLlRvbmUSJgoCYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC2R1cmF0aW9uX21zGAcgASgNEg8KB3N1bW1hcnkYCCABKAkSDQoFY291bnQYCSABKA0SEQoJaXNfZm9sZGVkGAogASgIEhMKC2xpc3RfZmlsdGVyGAsgASgJIkkKCVRyYWNlRWRnZRIMCgRmcm9tGAEgASgJEgoKAnRvGAIgASgJEiIKCHJlbGF0aW9uGAMgASgOMhAuc3ZjLnYxLlJlbGF0aW9uImQKCFRyYWNlR2FwEg8KB25vZGVfaWQYASABKAkSHwoEa2luZBgCIAEoDjIRLnN2Yy52MS5UcmFjZUtpbmQSJgoGcmVhc29uGAMgASgOMhYuc3ZjLnYxLlRyYWNlR2FwUmVhc29uIlsKBUNhdXNlEg8KB25vZGVfaWQYASABKAkSEAoIc2VudGVuY2UYAiABKAkSHgoGcmVtZWR5GAMgASgOMg4uc3ZjLnYxLlJlbWVkeRIPCgdjb21tYW5kGAQgASgJIk8KDVNlYXJjaFJlcXVlc3QSDQoFcXVlcnkYASABKAkSIAoFa2luZHMYAiADKA4yES5zdmMudjEuVHJhY2VLaW5kEg0KBWxpbWl0GAMgASgNIlgKDlNlYXJjaFJlc3BvbnNlEiIKB3Jlc3VsdHMYASADKAsyES5zdmMudjEuVHJhY2VOb2RlEiIKB3BhcnRpYWwYAiADKA4yES5zdmMudjEuVHJhY2VLaW5kIo0BChNMaXN0RmFpbHVyZXNSZXF1ZXN0EiAKBWtpbmRzGAEgAygOMhEuc3ZjLnYxLlRyYWNlS2luZBIpCgVzaW5jZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIm0KFExpc3RGYWlsdXJlc1Jlc3BvbnNlEiQKBmdyb3VwcxgBIAMoCzIULnN2Yy52MS5GYWlsdXJlR3JvdXASLwoLaG91cnNfc2luY2UYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIocCCgxGYWlsdXJlR3JvdXASEwoLZmluZ2VycHJpbnQYASABKAkSHwoEa2luZBgCIAEoDjIRLnN2Yy52MS5UcmFjZUtpbmQSDQoFdGl0bGUYAyABKAkSDQoFY291bnQYBCABKA0SLAoIZmlyc3RfYXQYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEisKB2xhc3RfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhUKDWhvdXJseV9jb3VudHMYByADKA0SEQoJbmV3ZXN0X2lkGAggASgJEh4KBnJlbWVkeRgJIAMoDjIOLnN2Yy52MS5SZW1lZHkqowEKBlNlcmllcxIWChJTRVJJRVNfVU5TUEVDSUZJRUQQABIRCg1TRVJJRVNfRVZFTlRTEAESFQoRU0VSSUVTX0RFTElWRVJJRVMQAhIbChdTRVJJRVNfREVMSVZFUllfTEFURU5DWRADEhAKDFNFUklFU19DQUxMUxAEEhcKE1NFUklFU19DQUxMX0xBVEVOQ1kQBRIPCgtTRVJJRVNfSk9CUxAGKpoBCgpOb3RpY2VLaW5kEhsKF05PVElDRV9LSU5EX1VOU1BFQ0lGSUVEEAASFQoRTk9USUNFX0tJTkRfRVZFTlQQARIYChROT1RJQ0VfS0lORF9ERUxJVkVSWRACEhQKEE5PVElDRV9LSU5EX0NBTEwQAxITCg9OT1RJQ0VfS0lORF9KT0IQBBITCg9OT1RJQ0VfS0lORF9BU0sQBSq8AgoJVHJhY2VLaW5kEhoKFlRSQUNFX0tJTkRfVU5TUEVDSUZJRUQQABITCg9UUkFDRV9LSU5EX1BPU1QQARIUChBUUkFDRV9LSU5EX0VWRU5UEAISFwoTVFJBQ0VfS0lORF9ERUxJVkVSWRADEhsKF1RSQUNFX0tJTkRfU1VCU0NSSVBUSU9OEAQSFwoTVFJBQ0VfS0lORF9TQ0hFRFVMRRAFEhIKDlRSQUNFX0tJTkRfUlVOEAYSEgoOVFJBQ0VfS0lORF9KT0IQBxISCg5UUkFDRV9LSU5EX0FTSxAIEhMKD1RSQUNFX0tJTkRfQ0FMTBAJEhYKElRSQUNFX0tJTkRfQUNDT1VOVBAKEhkKFVRSQUNFX0tJTkRfU0FWRURfVE9PTBALEhUKEVRSQUNFX0tJTkRfUEVSU09OEAwqZAoEVG9uZRIUChBUT05FX1VOU1BFQ0lGSUVEEAASCwoHVE9ORV9PSxABEg0KCVRPTkVfSU5GTxACEg0KCVRPTkVfV0FSThADEgwKCFRPTkVfQkFEEAQSDQoJVE9ORV9JRExFEAUq0wEKCFJlbGF0aW9uEhgKFFJFTEFUSU9OX1VOU1BFQ0lGSUVEEAASEwoPUkVMQVRJT05fQkVDQU1FEAESGQoVUkVMQVRJT05fREVMSVZFUkVEX0FTEAISFQoRUkVMQVRJT05fUkVDRUlWRUQQAxIUChBSRUxBVElPTl9TVEFSVEVEEAQSEAoMUkVMQVRJT05fUkFOEAUSEwoPUkVMQVRJT05fQ0FMTEVEEAYSEgoOUkVMQVRJT05fQVNLRUQQBxIVChFSRUxBVElPTl9VU0VEX0ZPUhAIKrgBCg5UcmFjZUdhcFJlYXNvbhIgChxUUkFDRV9HQVBfUkVBU09OX1VOU1BFQ0lGSUVEEAASHAoYVFJBQ0VfR0FQX1JFQVNPTl9ERUxFVEVEEAESIgoeVFJBQ0VfR0FQX1JFQVNPTl9OT1RfUEVSTUlUVEVEEAISIQodVFJBQ0VfR0FQX1JFQVNPTl9OT1RfU0VBUkNIRUQQAxIfChtUUkFDRV9HQVBfUkVBU09OX05PREVfTElNSVQQBDLDBAoMU3RhdHNTZXJ2aWNlElEKCkdldEJhY2tsb2cSGS5zdmMudjEuR2V0QmFja2xvZ1JlcXVlc3QaGi5zdmMudjEuR2V0QmFja2xvZ1Jlc3BvbnNlIgyouxgBsLsYAri7GAESVAoLUXVlcnlTZXJpZXMSGi5zdmMudjEuUXVlcnlTZXJpZXNSZXF1ZXN0Ghsuc3ZjLnYxLlF1ZXJ5U2VyaWVzUmVzcG9uc2UiDKi7GAGwuxgCuLsYARJLCghHZXRTdGFydBIXLnN2Yy52MS5HZXRTdGFydFJlcXVlc3QaGC5zdmMudjEuR2V0U3RhcnRSZXNwb25zZSIMqLsYAbC7GAK4uxgBElkKDFdhdGNoUHJvamVjdBIbLnN2Yy52MS5XYXRjaFByb2plY3RSZXF1ZXN0Ghwuc3ZjLnYxLldhdGNoUHJvamVjdFJlc3BvbnNlIgyouxgBsLsYAri7GAEwARJCCgVUcmFjZRIULnN2Yy52MS5UcmFjZVJlcXVlc3QaFS5zdmMudjEuVHJhY2VSZXNwb25zZSIMqLsYAbC7GAG4uxgBElcKDExpc3RGYWlsdXJlcxIbLnN2Yy52MS5MaXN0RmFpbHVyZXNSZXF1ZXN0Ghwuc3ZjLnYxLkxpc3RGYWlsdXJlc1Jlc3BvbnNlIgyouxgBsLsYAri7GAESRQoGU2VhcmNoEhUuc3ZjLnYxLlNlYXJjaFJlcXVlc3QaFi5zdmMudjEuU2VhcmNoUmVzcG9uc2UiDKi7GAGwuxgBuLsYAWIGcHJvdG8z", [file_google_protobuf_timestamp, file_svc_v1_failures, file_svc_v1_jobs, file_svc_v1_options, file_svc_v1_triggers]);
 
 /**
  * Request of GetBacklog.
@@ -797,7 +799,7 @@ export type TraceNode = Message<"svc.v1.TraceNode"> & {
   durationMs: number;
 
   /**
-   * One sentence in plain English about the state, such as "The endpoint answered 500. svc tried 3 times.".
+   * One sentence in plain English about the state, such as "Your endpoint answered 500. svc tried 3 times.".
    *
    * @generated from field: string summary = 8;
    */
@@ -995,7 +997,7 @@ export type SearchResponse = Message<"svc.v1.SearchResponse"> & {
   results: TraceNode[];
 
   /**
-   * Kinds of which more resources may match by text: svc did not search the older ones, or `limit` left them out.
+   * Kinds of which older resources were not searched.
    *
    * @generated from field: repeated svc.v1.TraceKind partial = 2;
    */
@@ -1008,6 +1010,147 @@ export type SearchResponse = Message<"svc.v1.SearchResponse"> & {
  */
 export const SearchResponseSchema: GenMessage<SearchResponse> = /*@__PURE__*/
   messageDesc(file_svc_v1_stats, 22);
+
+/**
+ * Request of ListFailures.
+ *
+ * @generated from message svc.v1.ListFailuresRequest
+ */
+export type ListFailuresRequest = Message<"svc.v1.ListFailuresRequest"> & {
+  /**
+   * Kinds of failed resources: TRACE_KIND_CALL, TRACE_KIND_DELIVERY and TRACE_KIND_JOB. Other kinds have no groups. If
+   * empty, all three.
+   *
+   * @generated from field: repeated svc.v1.TraceKind kinds = 1;
+   */
+  kinds: TraceKind[];
+
+  /**
+   * Start of the time range, rounded down to a full hour. If unset, 24 hours before `until`.
+   *
+   * @generated from field: google.protobuf.Timestamp since = 2;
+   */
+  since?: Timestamp | undefined;
+
+  /**
+   * End of the range. If unset, now. Failures later in the same hour count too.
+   *
+   * @generated from field: google.protobuf.Timestamp until = 3;
+   */
+  until?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message svc.v1.ListFailuresRequest.
+ * Use `create(ListFailuresRequestSchema)` to create a new message.
+ */
+export const ListFailuresRequestSchema: GenMessage<ListFailuresRequest> = /*@__PURE__*/
+  messageDesc(file_svc_v1_stats, 23);
+
+/**
+ * Response of ListFailures.
+ *
+ * @generated from message svc.v1.ListFailuresResponse
+ */
+export type ListFailuresResponse = Message<"svc.v1.ListFailuresResponse"> & {
+  /**
+   * Groups of failures. The group with the most failures in the range comes first.
+   *
+   * @generated from field: repeated svc.v1.FailureGroup groups = 1;
+   */
+  groups: FailureGroup[];
+
+  /**
+   * Start of the first hour of `hourlyCounts`.
+   *
+   * @generated from field: google.protobuf.Timestamp hours_since = 2;
+   */
+  hoursSince?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message svc.v1.ListFailuresResponse.
+ * Use `create(ListFailuresResponseSchema)` to create a new message.
+ */
+export const ListFailuresResponseSchema: GenMessage<ListFailuresResponse> = /*@__PURE__*/
+  messageDesc(file_svc_v1_stats, 24);
+
+/**
+ * Failures with the same cause.
+ *
+ * @generated from message svc.v1.FailureGroup
+ */
+export type FailureGroup = Message<"svc.v1.FailureGroup"> & {
+  /**
+   * Hash that all failures of the group have (Failure.fingerprint).
+   *
+   * @generated from field: string fingerprint = 1;
+   */
+  fingerprint: string;
+
+  /**
+   * Kind of the failed resources: TRACE_KIND_CALL, TRACE_KIND_DELIVERY or TRACE_KIND_JOB.
+   *
+   * @generated from field: svc.v1.TraceKind kind = 2;
+   */
+  kind: TraceKind;
+
+  /**
+   * Reason for the newest failure in one sentence, as in Failure.title.
+   *
+   * @generated from field: string title = 3;
+   */
+  title: string;
+
+  /**
+   * Number of failures in the range.
+   *
+   * @generated from field: uint32 count = 4;
+   */
+  count: number;
+
+  /**
+   * Time of the first failure on the days of the range.
+   *
+   * @generated from field: google.protobuf.Timestamp first_at = 5;
+   */
+  firstAt?: Timestamp | undefined;
+
+  /**
+   * Time of the newest failure on the days of the range.
+   *
+   * @generated from field: google.protobuf.Timestamp last_at = 6;
+   */
+  lastAt?: Timestamp | undefined;
+
+  /**
+   * Number of failures in each of 24 hours. The last hour contains `until`.
+   *
+   * @generated from field: repeated uint32 hourly_counts = 7;
+   */
+  hourlyCounts: number[];
+
+  /**
+   * Id of the newest call, delivery or job of the group. Trace explains it.
+   *
+   * @generated from field: string newest_id = 8;
+   */
+  newestId: string;
+
+  /**
+   * Actions that may solve the failure, the best one first. Empty if none is known.
+   *
+   * @generated from field: repeated svc.v1.Remedy remedy = 9;
+   */
+  remedy: Remedy[];
+};
+
+/**
+ * Describes the message svc.v1.FailureGroup.
+ * Use `create(FailureGroupSchema)` to create a new message.
+ */
+export const FailureGroupSchema: GenMessage<FailureGroup> = /*@__PURE__*/
+  messageDesc(file_svc_v1_stats, 25);
 
 /**
  * A series of counts over time.
@@ -1399,103 +1542,6 @@ export const RelationSchema: GenEnum<Relation> = /*@__PURE__*/
   enumDesc(file_svc_v1_stats, 4);
 
 /**
- * Action that may solve a problem.
- *
- * @generated from enum svc.v1.Remedy
- */
-export const Remedy = {
-  /**
-   * None is known.
-   *
-   * @generated from enum value: REMEDY_UNSPECIFIED = 0;
-   */
-  UNSPECIFIED: 0,
-
-  /**
-   * Connect the account again.
-   *
-   * @generated from enum value: REMEDY_RECONNECT_ACCOUNT = 1;
-   */
-  RECONNECT_ACCOUNT: 1,
-
-  /**
-   * Connect an account of the app for the user.
-   *
-   * @generated from enum value: REMEDY_CONNECT_ACCOUNT = 2;
-   */
-  CONNECT_ACCOUNT: 2,
-
-  /**
-   * Call RetryJob.
-   *
-   * @generated from enum value: REMEDY_RETRY_JOB = 3;
-   */
-  RETRY_JOB: 3,
-
-  /**
-   * Correct the arguments or the program, and submit the program again.
-   *
-   * @generated from enum value: REMEDY_EDIT_PROGRAM = 4;
-   */
-  EDIT_PROGRAM: 4,
-
-  /**
-   * Answer the job's question.
-   *
-   * @generated from enum value: REMEDY_ANSWER_ASK = 5;
-   */
-  ANSWER_ASK: 5,
-
-  /**
-   * Repair the endpoint. svc sends the pending deliveries when the endpoint accepts one.
-   *
-   * @generated from enum value: REMEDY_REPAIR_ENDPOINT = 6;
-   */
-  REPAIR_ENDPOINT: 6,
-
-  /**
-   * Send the delivery again with a replay.
-   *
-   * @generated from enum value: REMEDY_RESEND_DELIVERY = 7;
-   */
-  RESEND_DELIVERY: 7,
-
-  /**
-   * Resume the schedule, the subscription or the job.
-   *
-   * @generated from enum value: REMEDY_RESUME = 8;
-   */
-  RESUME: 8,
-
-  /**
-   * Wait. svc continues by itself.
-   *
-   * @generated from enum value: REMEDY_WAIT = 9;
-   */
-  WAIT: 9,
-
-  /**
-   * Find out at the app if the write arrived.
-   *
-   * @generated from enum value: REMEDY_CHECK_APP = 10;
-   */
-  CHECK_APP: 10,
-} as const;
-
-/**
- * Action that may solve a problem.
- *
- * @generated from enum svc.v1.Remedy
- */
-export type Remedy = (typeof Remedy)[keyof typeof Remedy] | UnknownEnum;
-
-/**
- * Describes the enum svc.v1.Remedy.
- */
-export const RemedySchema: GenEnum<Remedy> = /*@__PURE__*/
-  enumDesc(file_svc_v1_stats, 5);
-
-/**
  * Reason why a part of a trace is missing.
  *
  * @generated from enum svc.v1.TraceGapReason
@@ -1548,7 +1594,7 @@ export type TraceGapReason = (typeof TraceGapReason)[keyof typeof TraceGapReason
  * Describes the enum svc.v1.TraceGapReason.
  */
 export const TraceGapReasonSchema: GenEnum<TraceGapReason> = /*@__PURE__*/
-  enumDesc(file_svc_v1_stats, 6);
+  enumDesc(file_svc_v1_stats, 5);
 
 /**
  * Reports the state of a project: its backlog, counts over time, and live changes.
@@ -1624,8 +1670,8 @@ export const StatsService: GenService<{
    * Returns why a resource exists or failed: the graph of its causes up to the received webhook post, and of its effects
    * down to the tool calls. Accepts ids of events, deliveries, subscriptions, runs of schedules, schedules (standing
    * programs), jobs, asks (questions to people), tool calls and connected accounts. The graph has at most 20 resources
-   * of a kind for each resource above them, those with problems first, then the newest; one folded node replaces the
-   * others. The server writes all titles and sentences.
+   * of a kind for each resource above them; one folded node replaces the others. The server writes all titles and
+   * sentences.
    *
    * A scoped key gets only the resources that its own lists and reads return. It gets no deliveries and no
    * subscriptions. `gaps` says what is left out, and why.
@@ -1643,19 +1689,32 @@ export const StatsService: GenService<{
     output: typeof TraceResponseSchema;
   },
   /**
-   * Finds resources of the project:
-   * - by the whole id of an event, delivery, subscription, schedule, run, job, ask, tool call or account;
-   * - by the beginning of an id such as `job_01h45`: the newest resource that begins like this in the lists of events,
-   *   subscriptions, schedules, jobs, asks, tool calls and accounts. Child jobs, deliveries and runs need the whole id;
-   * - by the last 4 or more characters of an id: among the newest 1,000 events, deliveries, tool calls, jobs and asks.
-   *   Except for events, these must be among the newest 5,000 of all projects;
-   * - by text: jobs by title among the newest 2,000 of ListJobs whose programs have at most 8 MiB together; endpoints of
-   *   subscriptions by address, schedules by title and slug, saved tools by description and slug, and people by name,
-   *   among at most 5,000 of each.
+   * Returns groups of failures with the same cause, the group with the most failures first, at most 200. It counts
+   * failed attempts of deliveries, failed tool calls of callers, and failed jobs. It does not count tool calls of jobs,
+   * child jobs and simulations.
    *
-   * If more resources match than `limit`, each kind gets the same share. Upper and lower case are equal. Payloads,
-   * arguments and questions are not searched. A scoped key finds only what its lists return. A query of less than 2
-   * characters finds nothing.
+   * Each node counts in memory, and writes its counts to the database every 10 seconds and when it stops. A project has
+   * at most 1,000 groups in a day (UTC); further groups of the day are not counted. svc keeps a group for 8 days.
+   *
+   * Errors:
+   * - invalid_argument TIME_RANGE_INVALID: `since` is later than `until`.
+   *
+   * @generated from rpc svc.v1.StatsService.ListFailures
+   */
+  listFailures: {
+    methodKind: "unary";
+    input: typeof ListFailuresRequestSchema;
+    output: typeof ListFailuresResponseSchema;
+  },
+  /**
+   * Finds resources of the project:
+   * - by id, or by the beginning of an id such as `job_01h45`: the newest resource whose id begins like this;
+   * - by the last 4 or more characters of an id: among the newest 1,000 events, deliveries, tool calls, jobs and asks;
+   * - by text: jobs by title among the newest 2,000; endpoints of subscriptions by address, schedules by title and slug,
+   *   saved tools by description and slug, and people by name, among at most 5,000 of each.
+   *
+   * Upper and lower case are equal. Payloads, arguments and questions are not searched. A scoped key finds only what its
+   * lists return. A query of less than 2 characters finds nothing.
    *
    * Errors:
    * - invalid_argument FILTER_TEXT_INVALID: `query` has more than 200 characters.

@@ -160,6 +160,7 @@ function factsOf(delivery: Delivery): readonly (readonly [string, string])[] {
     ["attempts", String(delivery.attempts)],
     ["last attempt", timeText(delivery.lastAttemptAt)],
     ["last error", delivery.lastError],
+    ["why", plainText(delivery.failure?.title ?? "")],
     ["next attempt", nextAttemptAt === undefined ? "" : timeText(nextAttemptAt)],
     ["waits for", waitText(delivery.waitingReason)],
     ["queued", `${timeText(delivery.createdAt)}${delivery.replayed ? " by a replay" : ""}`],

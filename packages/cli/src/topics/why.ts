@@ -1,3 +1,4 @@
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import {
   StatsService,
   type TraceGap,
@@ -6,16 +7,64 @@ import {
   type TraceNode,
   type TraceResponse,
 } from "@svc/gen/stats";
-import { countUpTo } from "../command/options.ts";
+import type { SvcClient } from "@svc/sdk";
+import type { Run } from "../command/declared.ts";
+import { CommandError } from "../command/error.ts";
+import { countUpTo, parseMoment } from "../command/options.ts";
 import { call } from "../command/topic.ts";
-import { enumWords, plainText } from "../text/plain.ts";
+import { enumWords, numberText, plainText } from "../text/plain.ts";
 import { tableLines, timeText } from "../text/table.ts";
+
+/** Kinds of failures, as the option `--kind` names them. */
+const failureKinds = { call: TraceKind.CALL, delivery: TraceKind.DELIVERY, job: TraceKind.JOB };
+
+/** The command `svc failures`, which lists groups of failures with the same cause. */
+export const addFailuresCommand = call(StatsService.method.listFailures, {
+  says: "list what fails: failed deliveries, calls and jobs, in groups with the same cause",
+  options: [
+    ["--since <when>", "count failures since this time: 2h for two hours ago, or 2026-03-14T09:00:00Z (default: 24h)"],
+    ["--until <when>", "count failures until this time (default: now)"],
+    ["--kind <kind>", "only failures of this kind", { choices: Object.keys(failureKinds) }],
+  ],
+  request: ({ values: { kind } }: Run<{ readonly kind?: keyof typeof failureKinds }>) => {
+    return { kinds: kind === undefined ? [] : [failureKinds[kind]] };
+  },
+  json: "the answer as JSON",
+  shows: ({ groups }) =>
+    groups.length === 0
+      ? []
+      : tableLines(
+          ["COUNT", "KIND", "LAST", "NEWEST", "WHY"],
+          groups.map(({ count, kind, lastAt, newestId, title }) => [
+            numberText(count),
+            enumWords(TraceKind, kind),
+            timeText(lastAt),
+            newestId,
+            plainText(title),
+          ]),
+        ),
+  notes: ({ groups }) =>
+    groups.length === 0 ? "Nothing failed in this time." : "`svc why <id>` explains one of them.",
+  examples: ["svc failures", "svc failures --since 1h --kind job", "svc failures --json"],
+});
+
+/** Returns the newest failure of the largest group of the last hour. Throws CommandError if nothing failed. */
+async function findLargest({ stats }: SvcClient): Promise<string> {
+  const { groups } = await stats.listFailures({ since: timestampFromMs(parseMoment("1h")) });
+  const [largest] = groups;
+  if (largest === undefined) throw new CommandError("nothing failed in the last hour; name what you want to explain");
+  return largest.newestId;
+}
 
 /** The command `svc why`, which shows why a resource exists or failed: the chain of causes, then the tree of causes and effects. */
 export const addWhyCommand = call(StatsService.method.trace, {
   says: "show why an event, delivery, run, job, ask or call exists or failed, and what it caused",
   takes: {
-    "<id>": "id of an event, delivery, subscription, run, schedule, job, ask, tool call or account, such as job_…",
+    "[id]":
+      "id of an event, delivery, subscription, run, schedule, job, ask, tool call or account, such as job_… (default: the newest failure of the largest group of the last hour)",
+  },
+  request: async ({ values: { id }, project }: Run<{ readonly id?: string }>) => {
+    return { id: id ?? (await findLargest(await project())) };
   },
   options: [
     [
@@ -26,7 +75,9 @@ export const addWhyCommand = call(StatsService.method.trace, {
   ],
   json: "the answer as JSON",
   shows: (trace) => [...whyLines(trace), "", ...treeLines(trace), ...trace.gaps.map(gapText)],
+  notes: (_, { values: { id } }) => (id === undefined ? "`svc failures` lists the other failures." : []),
   examples: [
+    "svc why",
     "svc why job_01h455vb4pex5vsknk084sn02q",
     "svc why dlv_01h455vb4pex5vsknk084sn02q --json",
     "svc why evt_01h455vb4pex5vsknk084sn02q --nodes 200",
@@ -55,7 +106,7 @@ export const addFindCommand = call(StatsService.method.search, {
     ...(results.length === 0 ? ["Nothing matches. svc searches ids, titles, addresses and names."] : []),
     ...(partial.length === 0
       ? []
-      : [`More may match of these kinds: ${partial.map((kind) => enumWords(TraceKind, kind)).join(", ")}.`]),
+      : [`Only the newest were searched of: ${partial.map((kind) => enumWords(TraceKind, kind)).join(", ")}.`]),
   ],
   examples: ["svc find job_01h455", "svc find 02q3", "svc find weekly report --json"],
 });

@@ -201,6 +201,8 @@ function seedingOf(from: number, share: number): string[] {
       (table) => `insert into ${table} (project_id, series, subject, at, outcome, count)
      select ${owner()}, (array['calls', 'jobs', 'events'])[1 + n % 3], '', seeded_at(n), 'ok', 1 from ${series(half)}`,
     ),
+    `insert into failure_groups (project_id, day, fingerprint, kind, count, hours, first_at, last_at, newest_id, remedies, title)
+     select ${owner()}, seeded_at(1 + n % 8), 'f' || n, 'call', 1, array_fill(0, array[24]), seeded_at(n), seeded_at(n), ${id("call", "n")}, array['retry_call'], 'x' from ${series(half)}`,
     `insert into standing_rates (program_id, key, at) select ${id("stp", "1 + n % 100")}, 'k' || n, seeded_at(n) from ${series(half)}`,
     `insert into standing_usage (program_id, day, runs, tool_calls, writes)
      select ${id("stp", "1 + n % 100")}, 'd' || n, 1, 1, 0 from ${series(half)}`,

@@ -79,6 +79,11 @@ const settings = {
   notSearched: "settings of the project: texts that people wrote are not searched",
 };
 const bookkeeping = { none: "counts, versions and times alone" };
+const failureCounts = {
+  none: "counts of failures by cause, kept for eight days",
+  notSearched:
+    "the sentence of a group may quote an app's error message; it is encrypted and is deleted after eight days",
+};
 
 /**
  * How an erasure handles each table, in the order of processing: first tables that admit new work, then the work, then its results. A test
@@ -265,6 +270,7 @@ export const erasedTables: readonly ErasedTable[] = [
   ofProject(t.callLimits, t.callLimits.projectId, settings),
   ofProject(t.activityMinutes, t.activityMinutes.projectId, bookkeeping),
   ofProject(t.activityHours, t.activityHours.projectId, bookkeeping),
+  ofProject(t.failureGroups, t.failureGroups.projectId, failureCounts),
   ofProject(t.projectPolicies, t.projectPolicies.projectId, settings),
   // After these keys are deleted, the data sealed with them can never be opened again, even from a backup of the rows.
   ofProject(t.dataKeys, t.dataKeys.projectId, { none: "keys of all that is the project's" }),

@@ -32,6 +32,7 @@ export {
   auditEvents,
   erasurePrograms,
   erasures,
+  failureGroups,
   projectPolicies,
   projects,
   restores,

@@ -1,4 +1,4 @@
-import { type AgentToolGroup, type ConfirmRule, noConfirmRule } from "@svc/core";
+import { type AgentToolGroup, type ConfirmRule, type FailureRemedy, noConfirmRule } from "@svc/core";
 import { sql } from "drizzle-orm";
 import {
   bigint,
@@ -20,6 +20,7 @@ import {
   audiences,
   erasureKinds,
   erasureStates,
+  failureKinds,
   keyPurposes,
   keyRoles,
   planApprovals,
@@ -189,6 +190,37 @@ export const activityHours = pgTable("activity_hours", counted(), (table) => [
   }),
   index("activity_hours_at").on(table.at),
 ]);
+
+/**
+ * Groups of failures with the same cause, by day (UTC). Nodes add their counts every 10 seconds. A project has at most 1,000 groups a day.
+ * They are kept for eight days.
+ */
+export const failureGroups = pgTable(
+  "failure_groups",
+  {
+    projectId: idColumn("prj")("project_id").notNull(),
+    /** Start of the day. */
+    day: time("day").notNull(),
+    /** Hash of the failure, see `Failure.fingerprint`. */
+    fingerprint: text("fingerprint").notNull(),
+    kind: oneOf(failureKinds)("kind").notNull(),
+    count: bigint("count", { mode: "number" }).notNull(),
+    /** Number of failures in each of the 24 hours of the day. */
+    hours: integer("hours").array().notNull(),
+    firstAt: time("first_at").notNull(),
+    lastAt: time("last_at").notNull(),
+    /** UUID of the newest call, delivery or job that failed. */
+    newestId: uuid("newest_id").notNull(),
+    /** Actions that may solve the failure, the best one first. */
+    remedies: text("remedies").array().$type<FailureRemedy[]>().notNull(),
+    /** Sentence that says why the newest one failed. It is encrypted, because it may quote an app. */
+    title: bytes("title").notNull(),
+  },
+  (table) => [
+    primaryKey({ name: "failure_groups_key", columns: [table.projectId, table.day, table.fingerprint] }),
+    index("failure_groups_day").on(table.day),
+  ],
+);
 
 /**
  * The audit log. A row is written before its action. Later the row gets the outcome of the action, and then its position in the chain of

@@ -4,7 +4,7 @@ import type { ColumnName } from "../sql/codec.ts";
 import { callHooks, hookAnswers, toolCalls } from "./calls.ts";
 import { connectedAccounts, toolkitClients } from "./connections.ts";
 import { jobAsks, jobPrograms, jobRows, jobSetRows, jobSteps, jobs, jobUndoEntries } from "./jobs.ts";
-import { auditChains } from "./projects.ts";
+import { auditChains, failureGroups } from "./projects.ts";
 import { standingPolls, standingPrograms, standingRuns, standingVersions } from "./standing.ts";
 import { quarantinedPosts, subscriptions } from "./triggers.ts";
 import { deploymentSecrets, oldSubkeys, secrets, webhookSecrets } from "./vault.ts";
@@ -75,6 +75,7 @@ export const sealedTables: readonly SealedTable[] = [
       replay: "tool_calls/{id}/replay",
     },
   ),
+  sealedTable(failureGroups, { column: failureGroups.projectId }, { title: "failure_groups/{fingerprint}/title" }),
   sealedTable(jobPrograms, { column: jobPrograms.projectId }, { sealedProgram: "job_programs/{digest}" }),
   sealedTable(
     jobs,

@@ -438,3 +438,6 @@ export const erasureKinds = ["entity", "project"] as const;
  * or for the start of the last scan of all tables. `done`: a complete scan found nothing to delete.
  */
 export const erasureStates = ["running", "waiting", "done"] as const;
+
+/** Kinds of resources whose failures are counted in groups. */
+export const failureKinds = ["call", "delivery", "job"] as const;

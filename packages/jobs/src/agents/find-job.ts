@@ -1,4 +1,4 @@
-import { type Id, isWithin, type ProjectPrincipal, parseExactJson } from "@svc/core";
+import { type Id, isWithin, jobFailure, type ProjectPrincipal, parseExactJson } from "@svc/core";
 import type { ListedJob } from "@svc/db/jobs/find-listed";
 import { requestJobCancel } from "@svc/db/jobs/hold";
 import type { JobEventRecord, JobStepRecord } from "@svc/db/jobs/record";
@@ -36,6 +36,9 @@ export async function endedAnswer({ db }: Pick<AgentJobsContext, "db">, job: Lis
   const steps = (await jobsForProject(db, job.projectId).listSteps([job.id])).get(job.id) ?? [];
   const { id, status, receipt, lastError, mode } = job;
   const errors = steps.flatMap(errorsOf);
+  const receipts = steps.map((step: Pick<JobStepRecord, "receipt">) => step.receipt);
+  const failure = jobFailure({ ...job, atMs: job.updatedAt, steps: receipts, entities: job.estimate.entities });
+  const why = spoken(failure?.title ?? lastError);
   const outcome = receipt?.outcome ?? "none";
   const resultJson = receipt?.resultJson ?? "";
   const structured = {
@@ -43,10 +46,11 @@ export async function endedAnswer({ db }: Pick<AgentJobsContext, "db">, job: Lis
     ...(resultJson !== "" && { result: parseExactJson(resultJson) }),
     ...(receipt && { calls: receipt.calls, rows: receipt.rows }),
     ...(lastError !== "" && { error: spoken(lastError) }),
+    ...(failure && { why }),
     ...(errors.length > 0 && { errors }),
   };
   const lines = [
-    `${mode === "simulate" ? "Simulated; no write was sent: " : ""}${status} (${outcome})${lastError === "" ? "" : `: ${spoken(lastError)}`}`,
+    `${mode === "simulate" ? "Simulated; no write was sent: " : ""}${status} (${outcome})${why === "" ? "" : `: ${why}`}`,
     resultJson === "" ? noResult(job) : `Result: ${resultJson}`,
     ...(receipt ? [countsText(job)] : []),
     ...errors.map(({ stepId, code, count, sample }) => `${stepId}: ${code}, ${count} times: ${spoken(sample)}`),

@@ -1,6 +1,7 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { decisionMessage, pendingAskMessage } from "@svc/asks";
+import { jobFailure } from "@svc/core";
 import type { AskRecord } from "@svc/db/asks/repo";
 import type { ParkDocument } from "@svc/db/documents/jobs";
 import type { SagaDocument } from "@svc/db/documents/programs";
@@ -19,6 +20,7 @@ import {
   type StepReceipt,
   StepReceiptSchema,
 } from "@svc/gen/jobs";
+import { failureMessage } from "@svc/tools";
 import { toEstimate, toReceipt } from "./convert-receipts.ts";
 
 /**
@@ -40,6 +42,13 @@ export type JobParts = {
 /** Returns a job in the form of the API. No field contains data of the job (rows, outputs, input, progress). */
 export function toJob({ job, programJson, title, steps, pendingAsk, attempts }: JobParts): JobMessage {
   const { park, receipt, finishedAt } = job;
+  const failure = jobFailure({
+    ...job,
+    atMs: finishedAt ?? job.updatedAt,
+    steps: steps.map((step) => step.receipt),
+    deadlineSeconds: receipt?.limits.max.deadlineSeconds,
+    entities: job.estimate.entities,
+  });
   return create(JobSchema, {
     id: job.id,
     status: statusNumbers[job.status],
@@ -67,6 +76,7 @@ export function toJob({ job, programJson, title, steps, pendingAsk, attempts }: 
     attempts: attempts.map(toAttempt),
     title,
     submittedByKeyId: job.keyId,
+    ...(failure && { failure: failureMessage(failure) }),
   });
 }
 

@@ -1,4 +1,4 @@
-import type { Id, ProjectId } from "@svc/core";
+import type { Failure, Id, ProjectId } from "@svc/core";
 import type { JobStatus, ParkableStatus } from "../state/statuses.ts";
 import type { HoldReason } from "./schedule/park.ts";
 
@@ -42,8 +42,10 @@ export type ParkedJob = {
 
 /** Receives reports of the engine, which runs jobs (for example, that a job ended). The node turns them into log lines and metrics. */
 export type EngineObserver = {
-  /** Called after the end of a job is committed. */
-  ended(job: EndedJob): void;
+  /**
+   * Called after the end of a job is committed. `failure`: why it failed. Undefined if it did not fail, and for child jobs and simulations.
+   */
+  ended(job: EndedJob, failure?: Failure): void;
   /** Called when svc or an administrator has parked a job (stopped it until release). */
   parked(job: ParkedJob): void;
   /**

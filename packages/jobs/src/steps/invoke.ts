@@ -1,4 +1,5 @@
 import { fitInput } from "@svc/catalog";
+import { rowErrorText } from "@svc/core";
 import type { CallCounts } from "@svc/db/documents/calls";
 import { classOfMethod, type JsonValue, type MapCall, type PinnedTool, pointerOf, type RetryRule } from "@svc/program";
 import { httpTool, readHttpAddress } from "@svc/tools";
@@ -17,6 +18,8 @@ export type CallFault = {
   readonly plain: string;
   /** The app's HTTP status. Absent if it did not answer. */
   readonly status?: number;
+  /** The app's words without the values of rows. It may be shown where `plain` may be shown. Absent if the app gave no words. */
+  readonly shown?: string;
 };
 
 /**
@@ -118,7 +121,10 @@ export async function invoke(invocation: Invocation, calling: CallerState): Prom
     const isLost = called.isReplay && called.outcome === "outcome_unknown" && tool.action.idempotency !== undefined;
     const mayRepeat = isLost ? lostRepeats < lostRepeatsMax : isRetryable(tool, called) && attempts < retry.max;
     if (!mayRepeat) {
-      return { kind: called.outcome === "outcome_unknown" ? "unknown" : "failed", fault: faultOf(called) };
+      return {
+        kind: called.outcome === "outcome_unknown" ? "unknown" : "failed",
+        fault: faultOf(called, invocation.args),
+      };
     }
     if (isLost) lostRepeats++;
     const waitMs = called.isReplay ? 0 : (called.retryAfterMs ?? backoffMs(retry, attempts));
@@ -214,14 +220,16 @@ function backoffMs({ initialMs, factor, capMs }: RetryRule, attempts: number): n
   return Math.min(capMs, initialMs * factor ** attempts);
 }
 
-function faultOf({ outcome, message, providerStatus, faults }: Answered): CallFault {
+function faultOf({ outcome, message, providerStatus, faults }: Answered, args: unknown): CallFault {
+  const shown = rowErrorText(message, args);
   const plain =
     outcome === "invalid_arguments" && faults.length > 0
       ? faultsText(faults)
       : providerStatus > 0
         ? answeredWords(outcome, providerStatus)
         : plainWords[outcome];
-  return { code: outcome, message, plain: plain ?? outcome, ...(providerStatus > 0 && { status: providerStatus }) };
+  const answered = { ...(providerStatus > 0 && { status: providerStatus }), ...(shown !== undefined && { shown }) };
+  return { code: outcome, message, plain: plain ?? outcome, ...answered };
 }
 
 /**

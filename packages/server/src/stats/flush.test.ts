@@ -1,9 +1,11 @@
-import { createId } from "@svc/core";
+import { randomBytes } from "node:crypto";
+import { createId, createSealer, parseVaultKeys } from "@svc/core";
 import { createTestClock } from "@svc/testing/clock";
 import { createTestDatabase } from "@svc/testing/database";
 import { until } from "@svc/testing/until";
 import { expect, test } from "vitest";
 import { createCounters } from "./counters.ts";
+import { createFailureCounters } from "./failures.ts";
 import { startFlush } from "./flush.ts";
 
 test("counts that the database refused are added later, each once, with the counts from in between", async () => {
@@ -12,9 +14,11 @@ test("counts that the database refused are added later, each once, with the coun
     const { db } = database;
     const clock = createTestClock();
     const counters = createCounters({ clock });
+    const failures = createFailureCounters({ clock });
+    const sealer = createSealer(parseVaultKeys(`k1:${randomBytes(32).toString("base64")}`));
     const projectId = createId("prj", clock.now());
     const errors: unknown[] = [];
-    const flush = startFlush({ db, clock, counters, onError: (error) => errors.push(error) });
+    const flush = startFlush({ ...{ db, clock, counters, failures, sealer }, onError: (error) => errors.push(error) });
     const isWaiting = () => until(() => clock.waiting() === 1);
     const round = async () => {
       await isWaiting();

@@ -1,7 +1,8 @@
-import type { Clock } from "@svc/core";
+import type { Clock, Sealer } from "@svc/core";
 import { type ActivityCount, addActivityHours, addActivityMinutes } from "@svc/db/activity/write";
 import { type Database, withTransaction } from "@svc/db/connect";
 import type { Counters } from "./counters.ts";
+import type { FailureCounters } from "./failures.ts";
 
 /**
  * Dependencies of the loop that stores a node's activity counts (such as numbers of events and calls) in the database. `onError`: called if
@@ -11,6 +12,8 @@ export type FlushOptions = {
   readonly db: Database;
   readonly clock: Clock;
   readonly counters: Counters;
+  readonly failures: FailureCounters;
+  readonly sealer: Sealer;
   onError(error: unknown): void;
 };
 
@@ -29,7 +32,7 @@ const keptMax = 200_000;
  * Starts the loop that writes the activity counts of this node (such as calls and events per minute) to the database every 10 seconds. If
  * nothing was counted, it sends no statement.
  */
-export function startFlush({ db, clock, counters, onError }: FlushOptions): Flush {
+export function startFlush({ db, clock, counters, failures, sealer, onError }: FlushOptions): Flush {
   const stopped = new AbortController();
   const flush = async () => {
     const counts = counters.take();
@@ -40,6 +43,7 @@ export function startFlush({ db, clock, counters, onError }: FlushOptions): Flus
       counters.giveBack(counts.slice(added).slice(-keptMax));
       onError(error);
     }
+    await failures.flush(db, sealer).catch(onError);
   };
   const run = async () => {
     while (!stopped.signal.aborted) {

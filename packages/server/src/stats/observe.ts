@@ -19,16 +19,16 @@ export function countActivity(observer: NodeObserver, counters: Counters): NodeO
     },
     calls: {
       ...calls,
-      ended(call) {
+      ended(call, message) {
         counters.toolCalled(call);
-        calls.ended(call);
+        calls.ended(call, message);
       },
     },
     jobs: {
       ...jobs,
-      ended(job) {
+      ended(job, failure) {
         counters.jobEnded(job);
-        jobs.ended(job);
+        jobs.ended(job, failure);
       },
     },
   };

@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
-import { type Clock, optionalId, type ProjectId, requireProject, timeRange } from "@svc/core";
+import { type Clock, optionalId, type ProjectId, requireProject, type Sealer, timeRange } from "@svc/core";
 import { type ActivityStep, queryActivity } from "@svc/db/activity/query";
 import { readFirstUses } from "@svc/db/activity/start";
 import type { Executor } from "@svc/db/connect";
@@ -21,6 +21,7 @@ import {
 import { serverFaults } from "../errors.ts";
 import { mcpPath } from "../http/mcp-path.ts";
 import { readBacklog } from "./backlog.ts";
+import { listFailures } from "./failures.ts";
 import { search } from "./trace/search.ts";
 import { readTrace, type TraceContext } from "./trace/trace.ts";
 import { type WatchContext, watchProject } from "./watch-project.ts";
@@ -224,13 +225,14 @@ async function readStart({ db, isSandbox, publicUrl }: StartOptions, projectId: 
 
 /** Creates StatsService. Every method uses the project of the calling key. */
 export function createStatsService(
-  context: WatchContext & StartOptions & TraceContext,
+  context: WatchContext & StartOptions & TraceContext & { readonly sealer: Pick<Sealer, "open"> },
 ): ServiceImpl<typeof StatsService> {
   return {
     getStart: (_request, ctx) => readStart(context, requireProject(ctx).projectId),
     getBacklog: (_request, ctx) => readBacklog(context, requireProject(ctx).projectId),
     querySeries: (request, ctx) => querySeries(context, requireProject(ctx).projectId, request),
     watchProject: (request, ctx) => watchProject(context, request, ctx),
+    listFailures: (request, ctx) => listFailures(context, requireProject(ctx).projectId, request),
     search: (request, ctx) => search(context, requireProject(ctx), request),
     trace: (request, ctx) => readTrace(context, requireProject(ctx), request),
   };

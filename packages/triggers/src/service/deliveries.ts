@@ -6,6 +6,7 @@ import {
   createId,
   createMinuteCount,
   type DeliveryId,
+  deliveryFailure,
   type EventId,
   field,
   firstUuidAt,
@@ -37,6 +38,7 @@ import {
   type ListDeliveriesRequest,
   type TriggersService,
 } from "@svc/gen/triggers";
+import { failureMessage } from "@svc/tools";
 import { deliveryMessage } from "../convert.ts";
 import { triggerFaults } from "../errors.ts";
 import { acceptedMatches } from "../filters/pairs.ts";
@@ -107,11 +109,12 @@ export function deliveryMethods(context: TriggersContext): Methods {
       const caller = requireProject(ctx);
       const id = requireId("dlv", "deliveryId", req.deliveryId);
       const deliveries = deliveriesForProject(db, caller.projectId);
-      const row = caller.portal && (await deliveries.find(id));
-      const isMissing = caller.portal && (row === undefined || !(await isReachable(db, caller, row.subscriptionId)));
+      const row = await deliveries.find(id);
+      const isMissing = row === undefined || !(await isReachable(db, caller, row.subscriptionId));
       const attempts = isMissing ? undefined : await deliveries.findAttempts(id);
-      if (attempts === undefined) throw triggerFaults.DELIVERY_NOT_FOUND("deliveryId", req.deliveryId);
-      return { attempts: attempts.map((entry) => attemptMessage(id, entry)).reverse() };
+      if (row === undefined || attempts === undefined)
+        throw triggerFaults.DELIVERY_NOT_FOUND("deliveryId", req.deliveryId);
+      return { attempts: attempts.map((entry) => attemptMessage(row, entry)).reverse() };
     },
 
     async replayEvent(req, ctx) {
@@ -351,9 +354,11 @@ async function queue(
 }
 
 /** Returns an attempt in the form of the API. */
-function attemptMessage(deliveryId: DeliveryId, entry: AttemptEntry): DeliveryAttemptMessage {
+function attemptMessage({ id, subscriptionId, state }: Delivery, entry: AttemptEntry): DeliveryAttemptMessage {
+  const { error, responseBody, startedAt } = entry;
+  const failure = deliveryFailure({ subscriptionId, error, responseBody, atMs: startedAt, state });
   return create(DeliveryAttemptSchema, {
-    deliveryId,
+    deliveryId: id,
     number: entry.number,
     at: timestampFromMs(entry.startedAt),
     durationMs: entry.durationMs,
@@ -363,5 +368,6 @@ function attemptMessage(deliveryId: DeliveryId, entry: AttemptEntry): DeliveryAt
     responseHeaders: entry.responseHeaders,
     responseBody: entry.responseBody,
     requestUrl: entry.requestUrl,
+    ...(failure && { failure: failureMessage(failure) }),
   });
 }

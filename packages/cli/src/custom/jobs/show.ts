@@ -1,4 +1,5 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
+import { Remedy } from "@svc/gen/failures";
 import { GetJobResponseSchema, JobsService } from "@svc/gen/jobs";
 import type { Job, Receipt, StepReceipt, SvcClient } from "@svc/sdk";
 import type { ProjectOptions } from "../../command/client.ts";
@@ -6,7 +7,7 @@ import type { CommandContext } from "../../command/context.ts";
 import { command, type Run } from "../../command/declared.ts";
 import type { JsonOption } from "../../command/options.ts";
 import { indentJson, messageText } from "../../text/message.ts";
-import { numberText, plainText, spanText } from "../../text/plain.ts";
+import { enumWords, numberText, plainText, spanText } from "../../text/plain.ts";
 import { countText, factLines, tableLines, timeText } from "../../text/table.ts";
 import { questionLines, questionOfJob } from "../asks/question.ts";
 import { readProgram } from "./shown-program.ts";
@@ -80,6 +81,8 @@ function jobFacts(job: Job, simulation: Job | undefined): Fact[] {
     ["title", plainText(readProgram(job).title)],
     ["status", `${standingText(job)}${wakes}`],
     ["attempt", job.attempt > 1 ? String(job.attempt) : ""],
+    ["why", plainText(job.failure?.title ?? "")],
+    ["may help", (job.failure?.remedy ?? []).map((remedy) => enumWords(Remedy, remedy)).join(", ")],
     ["error", plainText(job.lastError)],
     ["mode", job.mode],
     ["submitted", timeText(job.createdAt)],

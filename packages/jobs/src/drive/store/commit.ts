@@ -1,4 +1,4 @@
-import { parseId } from "@svc/core";
+import { type Failure, jobFailure, parseId } from "@svc/core";
 import { afterCommit, type Executor } from "@svc/db/connect";
 import type { ReceiptDocument } from "@svc/db/documents/jobs";
 import { insertChildJobs } from "@svc/db/jobs/children";
@@ -75,7 +75,7 @@ export function createCommit({ context, lease, seals, db, onCommitted }: CommitC
     if (before.park !== state.park && state.park?.before !== undefined) afterCommit(tx, tellOfHold, observer, state);
     if (before.status !== state.status && onMoved !== undefined)
       afterCommit(tx, onMoved, state.id, receipt && { state, receipt, atMs: nowMs });
-    if (ended !== undefined) afterCommit(tx, observer.ended, ended);
+    if (ended !== undefined) afterCommit(tx, observer.ended, ended, failureOf(state, nowMs));
     onCommitted?.();
     if (pending.tasks.length + pending.children.length + pending.retried.length > 0) afterCommit(tx, onDue, 0);
     if (typeof task === "object") afterCommit(tx, onDue, task.dueAtMs);
@@ -153,6 +153,17 @@ function endedJob(state: JobState, { outcome, calls, rows, asks }: ReceiptDocume
     asks: asks.raised,
     errorCode: /^[A-Z_]+(?=:)/.exec(lastError)?.[0] ?? "",
   };
+}
+
+/** Returns why a job failed, if it failed and is neither a simulation nor a child job, whose failure its parent reports. */
+function failureOf(state: JobState, nowMs: number): Failure | undefined {
+  if (state.status === "succeeded" || state.isSimulated || state.parent !== null) return undefined;
+  const { status, lastError, park, estimate, loaded } = state;
+  return jobFailure({
+    ...{ status, lastError, park, atMs: nowMs, entities: estimate.entities },
+    steps: [...state.steps.values()].map(({ receipt }) => receipt),
+    deadlineSeconds: loaded.program.limits.deadlineMs / 1_000,
+  });
 }
 
 /** Dependencies of writing a job's changes to the database. */

@@ -1,4 +1,4 @@
-import { isoTime, timeOfId } from "@svc/core";
+import { callFailure, deliveryFailure, type Failure, isoTime, jobFailure, timeOfId } from "@svc/core";
 import type { TracedEndpoint } from "@svc/db/activity/trace";
 import type { AskRecord } from "@svc/db/asks/repo";
 import type { ToolCallSummary } from "@svc/db/calls/list-page";
@@ -10,13 +10,13 @@ import type { JobRecord } from "@svc/db/jobs/record";
 import type { ListedSkill } from "@svc/db/skills/repo";
 import type { StandingProgramRecord } from "@svc/db/standing/programs";
 import type { StandingRunRecord } from "@svc/db/standing/runs";
-import { Remedy, Tone, TraceKind } from "@svc/gen/stats";
+import { Remedy } from "@svc/gen/failures";
+import { Tone, TraceKind } from "@svc/gen/stats";
+import { remedyMessage } from "@svc/node";
 
 /**
  * A node of a trace (a graph of causes and effects). `summary`: one sentence about the state. `remedy` and `command`: the action that may
- * solve the problem, and the command of `svc` for it. `causes`: the kinds of neighbors that may have caused the state, the most likely
- * first; all kinds if it is not set. `step`: id of the step that made this call or child job. `failedStep`: id of the step in which this job
- * failed. `folded`: the number of resources that the node represents, and the filter of their list.
+ * solve the problem, and the command of `svc` for it. `count`: the number of resources if the node is folded.
  */
 export type TracedNode = {
   readonly id: string;
@@ -29,13 +29,10 @@ export type TracedNode = {
   readonly durationMs?: number;
   readonly remedy?: Remedy;
   readonly command?: string;
-  readonly causes?: readonly TraceKind[];
-  readonly step?: string;
-  readonly failedStep?: string;
   readonly folded?: { readonly count: number; readonly listFilter: string };
 };
 
-type State = Pick<TracedNode, "tone" | "summary" | "remedy" | "command" | "causes">;
+type State = Pick<TracedNode, "tone" | "summary" | "remedy" | "command">;
 
 /** Returns the node of the webhook post from which svc made an event. Undefined if svc or the project itself made the event. */
 export function postNode({ id, kind, toolkitSlug, receivedAt }: Omit<Event, "payload">): TracedNode | undefined {
@@ -62,41 +59,16 @@ export function deliveryNode(delivery: Delivery, endpoint: TracedEndpoint | unde
   return { id, kind: TraceKind.DELIVERY, title, state, atMs: timeOfId(id), ...deliveryState(delivery) };
 }
 
-function deliveryState({ state, attempts, lastError, nextAttemptAt, subscriptionId }: Delivery): State {
+function deliveryState({ state, attempts, lastError, nextAttemptAt, subscriptionId, lastAttemptAt }: Delivery): State {
   const tried = attempts === 1 ? "svc tried once" : `svc tried ${attempts} times`;
-  const show = `svc subscriptions show ${subscriptionId}`;
+  const command = `svc subscriptions show ${subscriptionId}`;
   if (state === "delivered") return { tone: Tone.OK, summary: `The endpoint accepted it; ${tried}.` };
-  if (state === "dead_letter") {
-    const summary = `${deliveryErrorText(lastError)} ${tried} and gave up.`;
-    // The present state of the endpoint does not explain a delivery that ended in the past, unless svc ended it because of that state.
-    const causes = lastError.startsWith("subscription_inactive") ? [TraceKind.SUBSCRIPTION] : [];
-    return { tone: Tone.BAD, summary, remedy: Remedy.RESEND_DELIVERY, command: show, causes };
-  }
-  if (attempts === 0) return { tone: Tone.INFO, summary: "It waits for its first attempt." };
+  const failure = deliveryFailure({ subscriptionId, error: lastError, atMs: lastAttemptAt ?? 0, state });
+  if (failure === undefined) return { tone: Tone.INFO, summary: "It waits for its first attempt." };
   const next = nextAttemptAt === null ? "" : ` and tries again at ${isoTime(nextAttemptAt)}`;
-  const summary = `${deliveryErrorText(lastError)} ${tried}${next}.`;
-  // The endpoint does not cause an error that svc found before it sent a request.
-  const isOwn = lastError.startsWith("body_invalid");
-  const remedy = isOwn ? Remedy.WAIT : Remedy.REPAIR_ENDPOINT;
-  return { tone: Tone.WARN, summary, remedy, command: show, ...(isOwn && { causes: [] }) };
-}
-
-const deliveryErrors: Readonly<Record<string, string>> = {
-  timeout: "The endpoint did not answer in time.",
-  connection_refused: "The endpoint refused the connection.",
-  dns_not_found: "The host name of the endpoint does not exist.",
-  tls_error: "The certificate of the endpoint was not accepted.",
-  address_refused: "The deployment does not deliver to the address of the endpoint.",
-  subscription_inactive: "The subscription was deactivated or deleted.",
-  auth_failed: "svc could not fetch an access token for the endpoint.",
-  body_invalid: "svc could not make the body from the event.",
-};
-
-function deliveryErrorText(error: string): string {
-  const status = /^http_(\d{3})$/.exec(error)?.[1];
-  if (status !== undefined) return `The endpoint answered ${status}.`;
-  const known = deliveryErrors[error.split(/[\s:]/, 1)[0] ?? ""];
-  return known ?? (error === "" ? "The endpoint did not accept it." : `The delivery failed: ${error}.`);
+  const then = state === "dead_letter" ? " and gave up" : next;
+  const tone = state === "dead_letter" ? Tone.BAD : Tone.WARN;
+  return { tone, summary: `${failure.title}. ${tried}${then}.`, remedy: remedyOf(failure), command };
 }
 
 /** Returns the node of a subscription. */
@@ -124,13 +96,12 @@ export function scheduleNode(program: StandingProgramRecord): TracedNode {
   const { id, slug, title, state, pauseReason, pauseDetail, createdAt } = program;
   const command = `svc standing show ${id}`;
   const detail = afterColon(pauseDetail);
-  const causes = pauseReason === "failures" || pauseReason === "fail_step" ? [TraceKind.RUN] : [];
   const said: Record<StandingProgramRecord["state"], State> = {
     active: { tone: Tone.OK, summary: "It starts jobs when they are due." },
-    pending: { tone: Tone.WARN, summary: "It waits for an approval.", remedy: Remedy.ANSWER_ASK, command, causes },
+    pending: { tone: Tone.WARN, summary: "It waits for an approval.", remedy: Remedy.ANSWER_ASK, command },
     paused: {
       ...{ tone: Tone.WARN, summary: `It is paused; the reason is ${pauseReason || "unknown"}${detail}.` },
-      ...{ remedy: Remedy.RESUME, command, causes },
+      ...{ remedy: Remedy.RESUME, command },
     },
     ended: { tone: Tone.IDLE, summary: "It has no further run." },
   };
@@ -161,61 +132,28 @@ export function jobNode(job: JobRecord, title: string): TracedNode {
   const { id, status, createdAt, finishedAt } = job;
   const durationMs = finishedAt === null ? 0 : finishedAt - createdAt;
   const name = title === "" ? "Job" : `Job ${title}`;
-  const failedStep = status === "failed" ? /^\w+: step (\w+): /.exec(job.lastError)?.[1] : undefined;
-  return {
-    ...{ id, kind: TraceKind.JOB, title: name, state: status, atMs: createdAt, durationMs, ...jobState(job) },
-    ...(job.child !== null && { step: job.child.stepId }),
-    ...(failedStep !== undefined && { failedStep }),
-    causes: failedStep === undefined ? causesOfWait(job) : [TraceKind.CALL, TraceKind.JOB],
-  };
+  return { id, kind: TraceKind.JOB, title: name, state: status, atMs: createdAt, durationMs, ...jobState(job) };
 }
 
-/** Returns the kinds of effects for which a job may wait. Empty if the job waits for none, or has ended. */
-function causesOfWait({ status, park, finishedAt }: JobRecord): readonly TraceKind[] {
-  const { ASK, CALL, JOB } = TraceKind;
-  if (status !== "parked") return finishedAt === null ? [ASK, JOB] : [];
-  switch (park?.reason) {
-    case "in_doubt":
-    case "undo_stuck":
-      return [ASK, CALL];
-    case "paused":
-    case "administrator":
-    case "poisoned":
-      return [];
-    case "child":
-      return [ASK, JOB];
-    default:
-      return [ASK];
-  }
-}
-
-function jobState({ id, status, lastError, park }: JobRecord): State {
+function jobState(job: JobRecord): State {
+  const { id, status, park } = job;
   const command = `svc jobs show ${id}`;
-  const why = afterColon(lastError);
+  const failure = jobFailure({ ...job, atMs: job.finishedAt ?? job.updatedAt, entities: job.estimate.entities });
+  if (failure !== undefined) {
+    const tone = status === "parked" ? Tone.WARN : Tone.BAD;
+    return { tone, summary: `${failure.title}.`, remedy: remedyOf(failure), command };
+  }
   switch (status) {
     case "succeeded":
       return { tone: Tone.OK, summary: "It succeeded." };
     case "cancelled":
       return { tone: Tone.IDLE, summary: "A caller cancelled it." };
     case "parked":
-      if (park?.reason === "wait") return { tone: Tone.INFO, summary: "It waits and continues by itself." };
-      if (park?.reason === "child") return { tone: Tone.INFO, summary: "It waits for a job that it started." };
+      if (park?.reason === "wait" || park?.reason === "child")
+        return { tone: Tone.INFO, summary: "It waits and continues by itself." };
       return { tone: Tone.WARN, summary: parkText(park?.reason ?? ""), remedy: parkRemedy(park?.reason), command };
     case "pending_plan_approval":
       return { tone: Tone.WARN, summary: "A person must approve its plan.", remedy: Remedy.ANSWER_ASK, command };
-    case "failed":
-    case "expired":
-    case "rejected":
-    case "aborted": {
-      const words = {
-        failed: "failed",
-        expired: "missed its deadline",
-        rejected: "was not approved",
-        aborted: "was aborted",
-      };
-      const remedy = status === "failed" || status === "expired" ? Remedy.RETRY_JOB : Remedy.EDIT_PROGRAM;
-      return { tone: Tone.BAD, summary: `It ${words[status]}${why}.`, remedy, command };
-    }
     default:
       return { tone: Tone.INFO, summary: "It is not finished." };
   }
@@ -225,9 +163,6 @@ function parkText(reason: string): string {
   const said: Readonly<Record<string, string>> = {
     judgment: "It waits for an answer of a person.",
     approval: "It waits for an approval.",
-    in_doubt: "svc cannot know if the app received a write. A person must decide.",
-    undo_stuck: "The undo of a call failed. A person must decide.",
-    poisoned: "svc stopped it, because it crashed or blocked its nodes several times.",
     administrator: "An administrator stopped it.",
     paused: "A caller paused it.",
   };
@@ -235,8 +170,7 @@ function parkText(reason: string): string {
 }
 
 function parkRemedy(reason: string | undefined): Remedy {
-  if (reason === "paused" || reason === "administrator" || reason === "poisoned") return Remedy.RESUME;
-  return reason === "in_doubt" ? Remedy.CHECK_APP : Remedy.ANSWER_ASK;
+  return reason === "paused" || reason === "administrator" ? Remedy.RESUME : Remedy.ANSWER_ASK;
 }
 
 /** Returns the node of an ask (a question to a person). */
@@ -263,50 +197,33 @@ export function askNode({ id, kind, state, principalId, askedAt, decision }: Ask
   return { ...base, title, tone: Tone.IDLE, summary: `${said[state]}${answer}.` };
 }
 
-/** Outcomes of tool calls that the account of the call may have caused. */
-export const accountOutcomes: ReadonlySet<string> = new Set(["account_unusable", "no_account", "missing_scope"]);
-
 /** Returns the node of a tool call. `message`: the message of its answer, as plain text. */
 export function callNode(call: ToolCallSummary, message: string): TracedNode {
   const { id, toolSlug, outcome, createdAt, durationMs } = call;
   const title = `Call of ${toolSlug}`;
-  const causes = accountOutcomes.has(outcome) ? [TraceKind.ACCOUNT] : [];
-  const base = { id, kind: TraceKind.CALL, title, state: outcome, atMs: createdAt, durationMs, causes };
-  return { ...base, ...callState(call, message), ...(call.stepId !== "" && { step: call.stepId }) };
+  return { id, kind: TraceKind.CALL, title, state: outcome, atMs: createdAt, durationMs, ...callState(call, message) };
 }
 
-const callProblems: Readonly<Record<string, readonly [words: string, remedy: Remedy]>> = {
-  held: ["svc did not send it, because it needs a confirmation", Remedy.ANSWER_ASK],
-  invalid_arguments: ["Its arguments do not fit the tool", Remedy.EDIT_PROGRAM],
-  no_account: ["The user has no account of the app", Remedy.CONNECT_ACCOUNT],
-  account_unusable: ["The account cannot be used", Remedy.RECONNECT_ACCOUNT],
-  missing_scope: ["The account lacks a permission that the tool needs", Remedy.RECONNECT_ACCOUNT],
-  not_callable: ["The tool cannot be called", Remedy.EDIT_PROGRAM],
-  not_bound: ["The key or job may not call the tool", Remedy.EDIT_PROGRAM],
-  rate_limited: ["The app or a limit of the project allows no more calls now", Remedy.WAIT],
-  provider_error: ["The app answered with an error", Remedy.RETRY_JOB],
-  timeout: ["The app did not answer in time", Remedy.RETRY_JOB],
-  unreachable: ["The app could not be reached", Remedy.RETRY_JOB],
-  outcome_unknown: ["svc cannot know if the app received the write", Remedy.CHECK_APP],
-};
-
-function callState({ id, outcome, providerStatus }: ToolCallSummary, message: string): State {
+function callState(call: ToolCallSummary, message: string): State {
+  const { id, outcome } = call;
+  const command = `svc tool-calls show ${id}`;
+  const failure = callFailure({ ...call, message });
+  if (failure !== undefined)
+    return { tone: Tone.BAD, summary: `${failure.title}.`, remedy: remedyOf(failure), command };
   if (outcome === "ok") return { tone: Tone.OK, summary: "The app did it." };
   if (outcome === "running") return { tone: Tone.INFO, summary: "It has no answer yet." };
-  const [words, remedy] = callProblems[outcome] ?? ["It failed", Remedy.UNSPECIFIED];
-  const status = providerStatus === 0 ? "" : ` (${providerStatus})`;
-  const said = afterColon(message);
-  const command = `svc tool-calls show ${id}`;
-  const tone = outcome === "held" ? Tone.WARN : Tone.BAD;
-  return { tone, summary: `${words}${status}${said}.`, remedy, command };
+  const summary = "svc did not send it, because it needs a confirmation.";
+  return { tone: Tone.WARN, summary, remedy: Remedy.ANSWER_ASK, command };
 }
 
-/** Returns the node of a connected account at the time `nowMs` (epoch milliseconds), with the state that ListConnections shows. */
-export function accountNode(account: ConnectedAccount, nowMs: number): TracedNode {
-  const { id, toolkitSlug, entityId, expiresAt, createdAt } = account;
-  const ranOut = account.state === "active" && expiresAt !== null && expiresAt <= nowMs;
-  const state = ranOut ? "expired" : account.state;
-  const lastError = ranOut ? "its credential ran out" : account.lastError;
+/** Returns the best action against a failure. */
+function remedyOf({ remedies: [first] }: Failure): Remedy {
+  return first === undefined ? Remedy.UNSPECIFIED : remedyMessage(first);
+}
+
+/** Returns the node of a connected account. */
+export function accountNode(account: ConnectedAccount): TracedNode {
+  const { id, toolkitSlug, entityId, state, lastError, createdAt } = account;
   const owner = entityId === "" ? "the project" : entityId;
   const command = `svc connections show ${id}`;
   const why = afterColon(lastError);

@@ -1,5 +1,14 @@
 import type { ToolDefinition } from "@svc/catalog";
-import { type AccountId, type Clock, createBatcher, type Id, type ProjectId, type Sealer, singleLine } from "@svc/core";
+import {
+  type AccountId,
+  type Clock,
+  createBatcher,
+  type Id,
+  type ProjectId,
+  rowErrorText,
+  type Sealer,
+  singleLine,
+} from "@svc/core";
 import type { ToolCallSummary } from "@svc/db/calls/list-page";
 import { type CallRecord, putToolCalls } from "@svc/db/calls/repo";
 import type { Database } from "@svc/db/connect";
@@ -143,9 +152,10 @@ export function createLedger({ db, clock, sealer, observer }: LedgerOptions): Le
     sealer.open(sealed, contextOf(projectId, id, column)).toString();
   const ended: Ledger["ended"] = (entry, end, before) => {
     const durationMs = Math.max(0, clock.now() - entry.createdAt);
-    observer?.ended(observationOf(entry, end, durationMs));
+    const message = shownMessage(entry, end);
+    observer?.ended(observationOf(entry, end, durationMs), message);
     const record = before ?? records.get(entry) ?? recordOf(sealer, digests, entry);
-    return { ...record, ...endOf(sealer, entry, end), durationMs, idempotencyKey: undefined };
+    return { ...record, ...endOf(sealer, entry, end, message), durationMs, idempotencyKey: undefined };
   };
   const bound: Ledger["bound"] = (entry, record, result) => {
     const { idempotencyKey } = entry;
@@ -220,12 +230,16 @@ function recordOf(sealer: Sealer, digests: DigestKeys, entry: LedgerEntry): Call
 }
 
 /** Returns the values that are written to a call's row when the call ends. */
-function endOf(sealer: Sealer, entry: LedgerEntry, { result, accountId, isSandbox, providerMs, redact }: LedgerEnd) {
+function endOf(
+  sealer: Sealer,
+  entry: LedgerEntry,
+  { result, accountId, isSandbox, providerMs }: LedgerEnd,
+  message: string,
+) {
   // The answer of a job's call is not stored here, because it may contain rows. The job stores it itself and finds it by the idempotency
   // key.
   const isInside = entry.caller.job !== undefined;
   const shown = entry.action === undefined ? result.value : mask(entry.action.outputSchema, result.value);
-  const message = messageText(redact === undefined ? result.message : redact(result.message));
   // `shown` is the answer that the caller gets. Secrets have already been removed from it.
   const kept = result.outcome === "ok" && !isInside ? fitBytes(shown, resultBytesMax) : undefined;
   return {
@@ -233,13 +247,23 @@ function endOf(sealer: Sealer, entry: LedgerEntry, { result, accountId, isSandbo
     outcome: result.outcome,
     message: isInside ? plainMessage(result) : "",
     // The message is stored encrypted, because it may quote an argument, or what the app wrote about an argument.
-    sealedMessage: isInside || message === "" ? undefined : seal(sealer, entry, "message", message),
+    sealedMessage: message === "" ? undefined : seal(sealer, entry, "message", message),
     providerStatus: result.providerStatus,
     result: kept && seal(sealer, entry, "result", kept.json),
     isTruncated: kept?.warning !== undefined,
     isSandbox,
     providerMs,
   };
+}
+
+/**
+ * Returns the message of a call that people may see. A job's rows stay in the job, so the message of its call has the app's words without
+ * the values of rows.
+ */
+function shownMessage({ caller, args }: LedgerEntry, { result, redact }: LedgerEnd): string {
+  if (result.message === "") return "";
+  const message = messageText(redact === undefined ? result.message : redact(result.message));
+  return caller.job === undefined ? message : (rowErrorText(message, args) ?? "");
 }
 
 function observationOf(

@@ -31,7 +31,7 @@ export type CallObservation = {
 export type CallObserver = {
   /**
    * Called when a tool call has ended, before its end is committed. Not called for dry runs. Not called if a repeated call gets the stored
-   * result of the first one.
+   * result of the first one. `message`: the message that the ledger stores encrypted. It may quote the app, so it must not be logged.
    */
-  ended(call: CallObservation): void;
+  ended(call: CallObservation, message: string): void;
 };

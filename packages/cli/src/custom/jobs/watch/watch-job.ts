@@ -172,14 +172,15 @@ function noteRows({ id, lastError, stepReceipts }: Job, context: CommandContext)
 }
 
 function printEnd(job: Job, { json }: WatchOptions, context: CommandContext): void {
-  const { receipt, lastError } = job;
+  const { receipt, lastError, failure } = job;
   const name = statusText(job.status);
   const parts = [rowsText(receipt?.rows, "map"), callsText(receipt?.calls)].filter(
     (part) => part !== "" && part !== "0 rows",
   );
   const facts = parts.length === 0 ? "" : `: ${parts.join("; ")}`;
   if (name !== "succeeded") {
-    const why = lastError === "" ? "" : `: ${plainText(lastError)}`;
+    const reason = failure?.title ?? lastError;
+    const why = reason === "" ? "" : `: ${plainText(reason)}`;
     noteRows(job, context);
     throw new CommandError(`job ${job.id} ${name === "failed" || name === "expired" ? name : `was ${name}`}${why}`);
   }

@@ -22,7 +22,7 @@ const ownRequest = "http";
 
 /** Draws the arguments of a call, its result, and the button that makes the call again. */
 export function CallBody({ projectId, call }: { projectId: string; call: ToolCall }) {
-  const { id, toolSlug, jobId, message, outcome, argumentsJson, resultJson, truncated } = call;
+  const { id, toolSlug, jobId, message, outcome, failure, argumentsJson, resultJson, truncated } = call;
   const again = jobId === "" && toolSlug !== ownRequest && (
     <Link
       to="/p/$projectId/tools/$toolSlug"
@@ -35,7 +35,11 @@ export function CallBody({ projectId, call }: { projectId: string; call: ToolCal
   );
   return (
     <Stack>
-      {message !== "" && <Notice tone={outcomeWord(outcome).tone} title={message} />}
+      {(failure !== undefined || message !== "") && (
+        <Notice tone={outcomeWord(outcome).tone} title={failure?.title ?? message}>
+          {failure !== undefined && message !== "" && <p>{message}</p>}
+        </Notice>
+      )}
       <CallFacts projectId={projectId} call={call} />
       <Section title="Arguments" actions={again}>
         {jobId === "" ? (

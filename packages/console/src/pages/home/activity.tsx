@@ -19,6 +19,7 @@ import { useSubscriptions } from "../deliveries/endpoints.ts";
 import styles from "./activity.module.css";
 import { Backlog } from "./backlog.tsx";
 import { chartsOf, listOf } from "./charts.ts";
+import { Failing } from "./failing.tsx";
 import { type HomeSearch, rangeSince, shownRange, zoomed } from "./filters.ts";
 import { ListLink } from "./list-link.tsx";
 import { Needs, useQuarantined } from "./needs-section.tsx";
@@ -63,6 +64,8 @@ const route = getRouteApi("/p/$projectId/home");
  */
 const lookMs = 4_000;
 const minuteMs = 60_000;
+/** Interval in milliseconds at which the failures are read again. Nodes save their counts every ten seconds. */
+const failuresLookMs = 10_000;
 
 /** Draws the state of the project: first the actions that wait for a person, then the charts and the backlog. `notes`: drawn above them. `firstEventMs`: time of the first event. */
 export function Activity({ notes, firstEventMs }: { notes: ReactNode; firstEventMs: number | undefined }) {
@@ -71,6 +74,7 @@ export function Activity({ notes, firstEventMs }: { notes: ReactNode; firstEvent
   const navigate = route.useNavigate();
   const now = useNow(minuteMs);
   const backlog = useQuery(StatsService.method.getBacklog, {}, { refetchInterval: lookMs });
+  const failures = useQuery(StatsService.method.listFailures, {}, { refetchInterval: failuresLookMs });
   const range = search.range ?? rangeSince(firstEventMs, now);
   const tiles = useTiles();
   const series = useQuery(StatsService.method.querySeries, seriesRequest({ ...search, range }, now), {
@@ -83,7 +87,7 @@ export function Activity({ notes, firstEventMs }: { notes: ReactNode; firstEvent
   // push the other parts down.
   const isLoading =
     areNeedsLoading ||
-    [backlog, series, tiles].some((query) => query.isLoading) ||
+    [backlog, series, tiles, failures].some((query) => query.isLoading) ||
     (subscriptions === undefined && noSubscriptions === null);
   const change = (to: HomeSearch) => void navigate({ search: (old) => ({ ...old, ...to }), replace: true });
   return (
@@ -98,6 +102,7 @@ export function Activity({ notes, firstEventMs }: { notes: ReactNode; firstEvent
         <Needs projectId={projectId} backlog={backlog.data} quarantined={quarantined} />
       )}
       {!isLoading && tiles.data !== undefined && <Tiles tiles={tiles.data} projectId={projectId} />}
+      {!isLoading && failures.data !== undefined && <Failing projectId={projectId} failures={failures.data} />}
       {!isLoading && (
         <search aria-label="Chart range">
           <Line>

@@ -1,24 +1,28 @@
+import { type Failure, Remedy } from "@svc/gen/failures";
 import type { Job } from "@svc/gen/jobs";
 import { Link } from "@tanstack/react-router";
-import { buttonClass } from "../../ui/buttons/button.tsx";
+import { useState } from "react";
+import { Button, buttonClass } from "../../ui/buttons/button.tsx";
 import { Section } from "../../ui/layout/section.tsx";
 import { Skeleton } from "../../ui/notice/empty.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
 import { Notice } from "../../ui/notice/notice.tsx";
 import { Time } from "../../ui/values/time.tsx";
+import { jobRemedyWords } from "../../words/failures.ts";
 import { hasEnded } from "../../words/jobs.ts";
 import { parkWords } from "../../words/park.ts";
 import { AskBody } from "../asks/ask-body.tsx";
 import { Plan } from "../asks/plan.tsx";
 import { useAsk } from "../asks/use-ask.ts";
 import { JobLink } from "./job-link.tsx";
+import { RetryDialog } from "./retry-dialog.tsx";
 
 /** Draws the reason why a job waits, the form that answers its question, and the job's last error. */
 export function ParkNotice({ job, projectId }: { job: Job; projectId: string }) {
-  const { park, pausedAt, lastError, status } = job;
+  const { park, pausedAt, lastError, failure, status } = job;
   return (
     <>
-      {lastError !== "" && <Failure job={job} projectId={projectId} />}
+      {(failure !== undefined || lastError !== "") && <FailureBanner job={job} projectId={projectId} />}
       {pausedAt !== undefined && park?.reason !== "paused" && !hasEnded(status) && (
         <Notice tone="warn" title="Pausing" icon="pause">
           <p>Running calls finish first.</p>
@@ -29,25 +33,64 @@ export function ParkNotice({ job, projectId }: { job: Job; projectId: string }) 
   );
 }
 
-/**
- * Draws the last error of a job. If only a different program can succeed, it links to the editor, because a retry would fail in the same
- * way.
- */
-function Failure({ job: { id, lastError, status }, projectId }: { job: Job; projectId: string }) {
-  const isOfLimits = lastError.startsWith("LIMIT_REACHED") && hasEnded(status);
-  if (!isOfLimits) return <Notice tone="bad" title={lastError} />;
+/** Draws why a job failed in one sentence, with the button of the action that helps best. */
+function FailureBanner({ job, projectId }: { job: Job; projectId: string }) {
+  const { failure, lastError } = job;
+  const at = failure === undefined || failure.stepId === "" ? "" : `, step ${failure.stepId}`;
   return (
     <Notice
       tone="bad"
-      title={lastError}
-      actions={
-        <Link to="/p/$projectId/programs/new" params={{ projectId }} search={{ from: id }} className={buttonClass()}>
-          Raise the limit in the program
-        </Link>
-      }
+      title={failure?.title ?? lastError}
+      actions={failure && <RemedyButton job={job} failure={failure} projectId={projectId} />}
     >
-      <p>A retry has the same limit. Raise it under “limits” in the program, and submit the program again.</p>
+      {failure !== undefined && (
+        <p>
+          {failure.code}
+          {failure.httpStatus > 0 && ` ${failure.httpStatus}`}
+          {at}
+        </p>
+      )}
+      {failure?.remedy[0] === Remedy.RAISE_LIMIT && (
+        <p>A retry has the same limit. Raise it under “limits” in the program, and submit the program again.</p>
+      )}
     </Notice>
+  );
+}
+
+/** Draws the button for the first action that may solve a failure. Draws nothing if the page shows this action elsewhere. */
+function RemedyButton({ job, failure, projectId }: { job: Job; failure: Failure; projectId: string }) {
+  const [isOpen, setOpen] = useState(false);
+  const [first = Remedy.UNSPECIFIED] = failure.remedy;
+  const words = jobRemedyWords(first);
+  if (words === undefined) return null;
+  if (first === Remedy.RECONNECT_ACCOUNT || first === Remedy.CONNECT_ACCOUNT) {
+    const [toolkit = ""] = failure.toolSlug.split(".");
+    const search = { connect: toolkit, ...(failure.entityId !== "" && { for: failure.entityId }) };
+    return (
+      <Link to="/p/$projectId/accounts" params={{ projectId }} search={search} className={buttonClass("primary")}>
+        {words}
+      </Link>
+    );
+  }
+  if (first === Remedy.RETRY_JOB || first === Remedy.ASK_AGAIN) {
+    return (
+      <>
+        <Button kind="primary" icon="replay" onPress={() => setOpen(true)}>
+          {words}
+        </Button>
+        {isOpen && <RetryDialog job={job} onClose={() => setOpen(false)} />}
+      </>
+    );
+  }
+  return (
+    <Link
+      to="/p/$projectId/programs/new"
+      params={{ projectId }}
+      search={{ from: job.id }}
+      className={buttonClass("primary")}
+    >
+      {words}
+    </Link>
   );
 }
 

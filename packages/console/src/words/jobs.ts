@@ -1,3 +1,4 @@
+import { Remedy } from "@svc/gen/failures";
 import { JobStatus } from "@svc/gen/jobs";
 import { unknownWord, type Word } from "./word.ts";
 
@@ -209,4 +210,18 @@ export function outcomeWord(outcome: string): Word {
     none: { word: "none", label: "Nothing done", tone: "plain", icon: "dot", says: "No step ran." },
   };
   return words[outcome] ?? unknownWord(outcome);
+}
+
+const jobRemedies: Partial<Record<Remedy, string>> = {
+  [Remedy.RECONNECT_ACCOUNT]: "Reconnect the account",
+  [Remedy.CONNECT_ACCOUNT]: "Connect an account",
+  [Remedy.RETRY_JOB]: "Retry",
+  [Remedy.ASK_AGAIN]: "Ask again",
+  [Remedy.EDIT_PROGRAM]: "Edit and run",
+  [Remedy.RAISE_LIMIT]: "Raise the limit in the program",
+};
+
+/** Returns the text of the button that solves a job's failure. Undefined if the page of the job needs no button for this action. */
+export function jobRemedyWords(remedy: Remedy): string | undefined {
+  return jobRemedies[remedy];
 }

@@ -1,5 +1,5 @@
 import { type FailureRemedy, type Id, idOfUuid, isoTime, type ProjectId, uuidOfId } from "@svc/core";
-import { and, eq, gte, lte } from "drizzle-orm";
+import { sql } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { failureGroups } from "../schema/projects.ts";
 import type { failureKinds } from "../schema/words.ts";
@@ -77,9 +77,15 @@ export async function listFailureGroups(
   projectId: ProjectId,
   { sinceMs, untilMs }: { readonly sinceMs: number; readonly untilMs: number },
 ): Promise<StoredFailures[]> {
-  const { day } = failureGroups;
-  const inDays = and(eq(failureGroups.projectId, projectId), gte(day, dayOf(sinceMs)), lte(day, dayOf(untilMs)));
-  const rows = await db.orm.select().from(failureGroups).where(inDays);
+  // A comparison of whole rows uses the primary key alone. Otherwise PostgreSQL could read the days of all projects.
+  const key = sql`(${failureGroups.projectId}, ${failureGroups.day})`;
+  const [project, first, last] = [uuidOfId(projectId), isoTime(dayOf(sinceMs)), isoTime(dayOf(untilMs))];
+  const rows = await db.orm
+    .select()
+    .from(failureGroups)
+    .where(
+      sql`${key} >= (${project}::uuid, ${first}::timestamptz) and ${key} <= (${project}::uuid, ${last}::timestamptz)`,
+    );
   return rows.map(({ day: dayMs, newestId, ...row }) => {
     return { ...row, dayMs, newestId: idOfUuid(prefixes[row.kind], newestId) };
   });

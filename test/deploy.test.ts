@@ -69,7 +69,13 @@ test("the example of secrets holds none", () => {
     .filter((line) => line !== "" && !line.startsWith("#"));
   const values = Object.fromEntries(lines.map((line) => line.split("=", 2)));
   expect(values).toEqual({
-    ...{ COMPOSE_PROJECT_NAME: "svc", SVC_PUBLIC_URL: "http://127.0.0.1:8080", SVC_VAULT_KEY: "", SVC_ADMIN_TOKEN: "", SVC_BOOTSTRAP_KEY: "" },
+    ...{
+      COMPOSE_PROJECT_NAME: "svc",
+      SVC_PUBLIC_URL: "http://127.0.0.1:8080",
+      SVC_VAULT_KEY: "",
+      SVC_ADMIN_TOKEN: "",
+      SVC_BOOTSTRAP_KEY: "",
+    },
     POSTGRES_PASSWORD: "",
   });
 });

@@ -314,4 +314,12 @@ browserTest("an event type is created, described in a document, and published on
   await page.getByRole("button", { name: "Archive the event type" }).click();
   await page.getByRole("button", { name: "Make active" }).waitFor();
   expect(await page.getByRole("button", { name: "Publish an event" }).getAttribute("aria-disabled")).toBe("true");
+  // A new type with the name of the archived one is active.
+  await page.getByRole("link", { name: "Event types" }).last().click();
+  await page.getByRole("button", { name: "New event type" }).click();
+  await form.getByLabel("Name").fill("invoice.paid");
+  await form.getByLabel("Description").fill("Created again.");
+  await form.getByRole("button", { name: "Create the event type" }).click();
+  await page.getByText("Created again.").waitFor();
+  await page.getByRole("button", { name: "Archive" }).waitFor();
 });

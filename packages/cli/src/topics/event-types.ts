@@ -126,8 +126,11 @@ export const addEventTypesCommand = topic({
       async ({ values: { name }, context, project, asJson }: Run<{ readonly name: string }>) => {
         const { triggers } = await project();
         // PutEventType would create a type with a mistyped name.
-        await triggers.getEventType({ name });
-        const { eventType } = await triggers.putEventType({ name, archived: true, updateMask: ["archived"] });
+        const found = await triggers.getEventType({ name });
+        const { description = "", schemaJson = "", sampleJson = "", offered = false } = found.eventType ?? {};
+        // An older service does not know the mask and replaces every field. So the request has the values of all of them.
+        const kept = { description, schemaJson, sampleJson, offered };
+        const { eventType } = await triggers.putEventType({ name, ...kept, archived: true, updateMask: ["archived"] });
         if (asJson && eventType !== undefined) context.print(messageText(EventTypeSchema, eventType));
         else context.print(`${name} is archived`);
       },

@@ -130,8 +130,10 @@ function Actions({ projectId, type }: { projectId: string; type: EventType }) {
 function ArchiveButton({ type, why }: { type: EventType; why: string | undefined }) {
   const refresh = useRefresh(TriggersService);
   const put = useWrite(TriggersService.method.putEventType, { onSuccess: refresh });
-  const { name, archived } = type;
-  const request = { name, archived: !archived, updateMask: ["archived"] };
+  const { name, archived, description, schemaJson, sampleJson, offered } = type;
+  // An older service does not know the mask and replaces every field. So the request has the values of all of them.
+  const kept = { description, schemaJson, sampleJson, offered };
+  const request = { name, ...kept, archived: !archived, updateMask: ["archived"] };
   if (!archived) {
     return (
       <ConfirmButton

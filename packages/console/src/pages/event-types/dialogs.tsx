@@ -53,7 +53,8 @@ export function EventTypeDialog({
       }}
       request={(values) => ({
         ...values,
-        updateMask: ["description", "schemaJson", "sampleJson", "offered"],
+        // A new type is active, also if its name is that of an archived one. So a creation replaces every field.
+        updateMask: isNew ? [] : ["description", "schemaJson", "sampleJson", "offered"],
       })}
       placed={["name", "description"]}
       act={isNew ? "Create the event type" : "Save the changes"}

@@ -44,8 +44,12 @@ beforeEach(() => {
   Object.assign(app, { tools, key: undefined });
 });
 
+/** Number of requests that the CRM received. */
+let askedOfCrm = 0;
+
 /** Answers as a CRM that takes the key `right-key`. Its rows have the fields of the shared toolkit. */
 function answerCrm({ url = "", headers }: IncomingMessage, res: ServerResponse): void {
+  askedOfCrm++;
   const isKnown = url.startsWith("/crm/api/v2/");
   const row = { id: 7, name: "Sales", order_nr: 1, is_deal_probability_enabled: true };
   res.writeHead(!isKnown ? 404 : headers["x-api-token"] === "right-key" ? 200 : 401, {
@@ -274,6 +278,88 @@ browserTest(
     await page.getByRole("link", { name: "Use my own account" }).waitFor();
     await page.getByText("Sandbox", { exact: true }).waitFor();
     expect(await sourceKindOf("sales_crm")).toBe("");
+  },
+);
+
+/** Makes calls of the API one after the other, each of which must succeed. */
+async function makeCalls(...calls: readonly (readonly [string, object])[]): Promise<void> {
+  for (const [call, request] of calls) {
+    const { status, json } = await consoles.svc.call(`svc.v1.${call}`, request);
+    expect(status, JSON.stringify(json)).toBe(200);
+  }
+}
+
+/** Binds the shared CRM to the one of this file, and connects an account of it. */
+const bindCrm = () =>
+  makeCalls(
+    ["CatalogService/ImportToolkit", { shared: { slug: "sales_crm", binding: { baseUrl: `${origin}/crm` } } }],
+    [
+      "ConnectionsService/InitiateConnection",
+      { toolkitSlug: "sales_crm", entityId: "ops", scheme: "api_key", apiKey: "right-key" },
+    ],
+  );
+
+browserTest("the check of a real app is not made again when the page reads all its data again", async () => {
+  await bindCrm();
+  const { json } = await consoles.svc.admin("CreateApiKey", {
+    ...{ projectId: consoles.projectId, role: "ROLE_APPROVER", name: "to be revoked" },
+  });
+  const { page, faults } = await consoles.open({ key: json.key, path: `p/${consoles.projectId}/toolkits/sales_crm` });
+  faults.expectStatus(401);
+  await page.getByRole("button", { name: "Check the app" }).click();
+  await page.getByText("The app works as its definition says.").first().waitFor();
+  const asked = askedOfCrm;
+  expect(asked).toBeGreaterThan(0);
+  await consoles.svc.admin("RevokeApiKey", { id: json.apiKey.id });
+  const dialog = page.getByRole("dialog", { name: "Sign in again" });
+  await dialog.getByLabel("API key").fill(consoles.svc.key);
+  const sent: string[] = [];
+  page.on("request", (request) => sent.push(`${request.url()} ${request.postData()}`));
+  const isReadAgain = page.waitForResponse((response) => response.url().endsWith("/GetToolkitSource") && response.ok());
+  await dialog.getByRole("button", { name: "Sign in" }).click();
+  await isReadAgain;
+  // The check would begin with this call, at the same time as the other reads.
+  expect(sent.filter((request) => /GetToolkitConnectSpec .*projectId|TestConnection/.test(request))).toEqual([]);
+  expect(askedOfCrm).toBe(asked);
+  await makeCalls(["CatalogService/DeleteToolkit", { slug: "sales_crm" }]);
+});
+
+browserTest("while the accounts of a copy are unknown, the page offers no deletion without accounts", async () => {
+  await bindCrm();
+  const { page, faults } = await consoles.open({ path: `p/${consoles.projectId}/toolkits` });
+  faults.expectStatus(500);
+  await page.route("**/ListConnections", (route) =>
+    route.fulfill({ status: 500, json: { code: "internal", message: "the accounts are lost" } }),
+  );
+  await page.goto(`${consoles.svc.url}/console/p/${consoles.projectId}/toolkits/sales_crm`);
+  const part = page.getByRole("region", { name: "My own account" });
+  await part.getByRole("alert").getByText("the accounts are lost").waitFor();
+  for (const name of ["Go back to the shared app", "Check the app"])
+    await part.getByRole("button", { name, disabled: true }).waitFor();
+  await page.unroute("**/ListConnections");
+  await part.getByRole("button", { name: "Try again" }).click();
+  await part.getByRole("button", { name: "Check the app", disabled: false }).waitFor();
+  await part.getByRole("button", { name: "Go back to the shared app", disabled: false }).click();
+  await page.getByRole("dialog").getByText("and 1 account, whose credentials are erased", { exact: false }).waitFor();
+  await makeCalls(["CatalogService/DeleteToolkit", { slug: "sales_crm" }]);
+});
+
+browserTest(
+  "an app whose sign-in needs an OAuth client shows the address that its issuer sends browsers to",
+  async () => {
+    const { page } = await consoles.open({ path: `p/${consoles.projectId}/toolkits/issue_tracker/own-account` });
+    await page.getByLabel("Accounts sign in by").selectOption({ label: "Sign in at the app" });
+    await page.getByLabel("Address of the app's API").fill(`${origin}/api`);
+    await page.getByLabel("Address of the page on which people give consent").fill(`${origin}/authorize`);
+    await page.getByLabel("Address from which the app issues tokens").fill(`${origin}/token`);
+    await page.getByRole("button", { name: "Check the answers" }).click();
+    await page.getByRole("button", { name: "Publish" }).click();
+    const request = { toolkitSlug: "issue_tracker", dryRun: true };
+    const { json } = await consoles.svc.call("svc.v1.ConnectionsService/PutToolkitClient", request);
+    expect(json.redirectUrl).toMatch(/\/oauth\/callback\/[0-9a-f]{16}$/);
+    const part = page.getByRole("region", { name: "Register svc at the app" });
+    await part.getByText(json.redirectUrl, { exact: true }).waitFor();
+    await makeCalls(["CatalogService/DeleteToolkit", { slug: "issue_tracker" }]);
   },
 );
 

@@ -39,9 +39,8 @@ export function AppCheck({ projectId, account }: { projectId: string; account: C
       announce(verdictOf(findings));
       return findings;
     },
-    // The check asks the real app, so it runs only when the user wants it.
-    ...{ staleTime: Number.POSITIVE_INFINITY, gcTime: 0, retry: false },
-    ...{ refetchOnWindowFocus: false, refetchOnReconnect: false },
+    // The check asks the real app, so it runs only when the user wants it. Static: also not when other parts read all their data again.
+    ...{ staleTime: "static", gcTime: 0, retry: false },
   });
   return (
     <Stack>

@@ -29,7 +29,9 @@ export function BoundCopy({ projectId, toolkit: { slug, live } }: { projectId: s
   const source = useQuery(CatalogService.method.getToolkitSource, { slug });
   const shared = useQuery(CatalogService.method.getToolkitConnectSpec, { slug });
   const accounts = useOwnAccounts(slug);
-  const usable = accounts.find(({ state, sandbox }) => state === "active" && !sandbox);
+  const usable = accounts.data?.find(({ state, sandbox }) => state === "active" && !sandbox);
+  // Without the accounts, the page does not know which one to check, and how many a deletion would erase.
+  const unread = accounts.data === undefined ? unreadWhy[accounts.isError ? "failed" : "reading"] : undefined;
   const { binding } = source.data?.source ?? {};
   const labelOf = (path: string) => {
     const question = shared.data?.spec?.binding.find((one) => one.path === path);
@@ -39,6 +41,7 @@ export function BoundCopy({ projectId, toolkit: { slug, live } }: { projectId: s
     <RealmSection title="My own account" isSandbox={!live}>
       <Stack>
         <FaultNotice error={source.error} onRetry={() => void source.refetch()} />
+        <FaultNotice error={accounts.error} onRetry={() => void accounts.refetch()} />
         {source.isPending && <Skeleton rows={2} />}
         {binding !== undefined && (
           <Facts
@@ -53,16 +56,14 @@ export function BoundCopy({ projectId, toolkit: { slug, live } }: { projectId: s
           {checked === undefined && (
             <Button
               icon="check"
-              why={
-                live ? (usable === undefined ? "Connect an account first." : undefined) : "The sandbox answers here."
-              }
+              why={live ? (unread ?? (usable === undefined ? "Connect an account first." : undefined)) : sandboxWhy}
               onPress={() => setChecked(usable)}
             >
               Check the app
             </Button>
           )}
           <OwnAccountLink projectId={projectId} slug={slug} words="Change the answers" />
-          <GoBack slug={slug} accounts={accounts.length} why={why} />
+          <GoBack slug={slug} accounts={accounts.data?.length ?? 0} why={why ?? unread} />
         </Line>
         {checked !== undefined && <AppCheck key={checked.id} projectId={projectId} account={checked} />}
       </Stack>
@@ -70,15 +71,22 @@ export function BoundCopy({ projectId, toolkit: { slug, live } }: { projectId: s
   );
 }
 
+const sandboxWhy = "The sandbox answers here.";
+const unreadWhy = { reading: "The accounts are being read.", failed: "The accounts could not be read." } as const;
+
 /** Maximum number of accounts that the page reads and counts. */
 const accountsMax = 500;
+const living = ["pending", "active", "expired"];
 
-/** Returns the accounts that deleting a bound copy would delete, the newest first. */
-function useOwnAccounts(toolkitSlug: string): readonly ConnectedAccount[] {
-  const found = useQuery(ConnectionsService.method.listConnections, { toolkitSlug, pageSize: accountsMax });
-  const living = ["pending", "active", "expired"];
-  return (found.data?.accounts ?? []).filter(
-    ({ toolkitOwnerProjectId, state }) => toolkitOwnerProjectId !== "" && living.includes(state),
+/** Returns the query for the accounts that deleting a bound copy would delete, the newest first. */
+function useOwnAccounts(toolkitSlug: string) {
+  return useQuery(
+    ConnectionsService.method.listConnections,
+    { toolkitSlug, pageSize: accountsMax },
+    {
+      select: ({ accounts }) =>
+        accounts.filter(({ toolkitOwnerProjectId, state }) => toolkitOwnerProjectId !== "" && living.includes(state)),
+    },
   );
 }
 

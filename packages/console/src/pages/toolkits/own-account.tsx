@@ -1,9 +1,9 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { CatalogService, type Toolkit, ToolkitConnectability } from "@svc/gen/catalog";
-import type { ConnectedAccount, InitiateConnectionResponse } from "@svc/gen/connections";
+import { type ConnectedAccount, ConnectionsService, type InitiateConnectionResponse } from "@svc/gen/connections";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState } from "react";
-import { useApproverWhy, useDeployment } from "../../calls/identity.ts";
+import { useApproverWhy } from "../../calls/identity.ts";
 import { Button, buttonClass } from "../../ui/buttons/button.tsx";
 import { Page } from "../../ui/layout/page.tsx";
 import { Section } from "../../ui/layout/section.tsx";
@@ -165,11 +165,18 @@ function Connect({
 
 /** Draws the next step if the app's sign-in needs an OAuth client that the project does not have yet. */
 function NeedsClient({ projectId, slug }: { projectId: string; slug: string }) {
-  const { publicUrl } = useDeployment();
+  // Each issuer sends browsers back to an address of its own, which only the service knows. Each question is logged, so it is asked once.
+  const dryRun = useQuery(
+    ConnectionsService.method.putToolkitClient,
+    { toolkitSlug: slug, dryRun: true },
+    { staleTime: "static", retry: false },
+  );
   return (
     <Section title="Register svc at the app" boxed>
       <p>Sign-in at the app needs an OAuth client. Register one at the app, with this address for the redirect:</p>
-      <CodeBlock text={`${publicUrl}/oauth/callback`} what="address" />
+      <FaultNotice error={dryRun.error} onRetry={() => void dryRun.refetch()} />
+      {dryRun.isPending && <Skeleton rows={1} />}
+      {dryRun.data !== undefined && <CodeBlock text={dryRun.data.redirectUrl} what="address" />}
       <p>Store its id and its secret with this command:</p>
       <CodeBlock text={`svc toolkits client set ${slug}`} />
       <p>

@@ -34,6 +34,16 @@ export function useNow(everyMs: number = tickMs): number {
   return useSyncExternalStore(subscribe, () => shown - (shown % everyMs));
 }
 
+/** Returns true as soon as `ms` milliseconds have passed since the component was first drawn. */
+export function usePassed(ms: number): boolean {
+  const [hasPassed, setPassed] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setPassed(true), ms);
+    return () => clearTimeout(timer);
+  }, [ms]);
+  return hasPassed;
+}
+
 /**
  * Returns the latest value that stayed the same for `ms` milliseconds; until then, the value before it. With it, a text field does not
  * cause a call at each key that the user presses.

@@ -97,3 +97,83 @@ browserTest("the address that Home had before leads to it, with its filters", as
   const { page } = await consoles.open({ path: `p/${consoles.projectId}/overview?range=1h&view=activity` });
   await page.waitForURL(/\/home\?.*range=1h/);
 });
+
+browserTest("a sample that others would receive is sent only after the user agrees", async () => {
+  const request = { endpointUrl: "https://example.com/real", toolkitSlug: "calendar" };
+  const { json } = await consoles.svc.call("svc.v1.TriggersService/CreateSubscription", request);
+  const { page, faults } = await consoles.open({ path: `p/${consoles.projectId}/home?view=start` });
+  faults.expectStatus(400);
+  const card = cardOf(page, "Receive a webhook");
+  await card.getByRole("button", { name: "Send a sample event" }).click();
+  await card.getByText("would also go to 1 other subscription", { exact: false }).waitFor();
+  await card.getByRole("button", { name: "Send to all of them" }).click();
+  await card.getByText("Delivered, 200", { exact: true }).waitFor();
+  await card.getByRole("button", { name: "Send another" }).click();
+  await card.getByText("Delivered, 200", { exact: true }).waitFor();
+  expect(await card.getByText("Not sent", { exact: false }).count()).toBe(0);
+  await consoles.svc.call("svc.v1.TriggersService/DeleteSubscription", { id: json.subscription.id });
+});
+
+browserTest("a card whose event or job does not end says what it waits for, and stops reading it often", async () => {
+  const page = await openStart();
+  let reads = 0;
+  const pending = { id: "dlv_1", state: "pending", nextAttemptAt: "2026-01-01T00:00:00Z" };
+  const job = { id: "job_1", title: "A job that waits", status: "JOB_STATUS_QUEUED" };
+  for (const [call, json] of [
+    ["ListDeliveries", { deliveries: [pending] }],
+    ["GetJob", { job }],
+  ] as const)
+    await page.route(`**/${call}`, (route) => {
+      reads++;
+      return route.fulfill({ json });
+    });
+  await cardOf(page, "Receive a webhook").getByRole("button", { name: "Send" }).first().click();
+  await cardOf(page, "Run a program").getByRole("button", { name: "Run it" }).click();
+  await cardOf(page, "Receive a webhook").getByText("First attempt now.").waitFor();
+  await cardOf(page, "Run a program").getByText("It takes longer than usual. The job has not started yet.").waitFor();
+  const before = reads;
+  await page.waitForTimeout(3_000);
+  // At most the usual two reads of each, and not one each 300 ms.
+  expect(reads - before).toBeLessThanOrEqual(4);
+});
+
+/** Opens Home of a project that has used nothing yet. */
+async function openUnused() {
+  const { json } = await consoles.svc.admin("CreateProject", { name: "unused" });
+  const projectId: string = json.project.id;
+  const { json: made } = await consoles.svc.admin("CreateApiKey", { projectId, role: "ROLE_APPROVER", name: "unused" });
+  const key: string = made.key;
+  return { key, path: `p/${projectId}/home`, ...(await consoles.open({ key, path: `p/${projectId}/home` })) };
+}
+
+browserTest("a step that is done elsewhere does not change the page under the reader", async () => {
+  const { page, key } = await openUnused();
+  await page.getByText("0 of 4 done").waitFor();
+  const sent = await fetch(`${consoles.svc.url}/svc.v1.SandboxService/SendSampleEvent`, {
+    ...{ method: "POST", body: "{}" },
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+  });
+  expect(sent.status).toBe(200);
+  await page.getByText("1 of 4 done").waitFor();
+  await page.getByRole("heading", { name: "Connect apps, agents and your code" }).waitFor();
+  // The user's own way back to Home shows the activity.
+  await page.reload();
+  await page.getByRole("heading", { name: "Needs attention" }).waitFor();
+});
+
+browserTest("Home shows its other parts if the first steps or the tiles cannot be read", async () => {
+  const { page, faults, path } = await openUnused();
+  faults.expectStatus(500);
+  const failing = (says: string) => ({ status: 500, json: { code: "internal", message: says } });
+  await page.route("**/GetStart", (route) => route.fulfill(failing("the steps are lost")));
+  await page.route("**/QuerySeries", (route) =>
+    route.request().postDataJSON().stepSeconds === undefined
+      ? route.continue()
+      : route.fulfill(failing("the tiles are lost")),
+  );
+  await page.goto(`${consoles.svc.url}/console/${path}`);
+  await page.getByRole("heading", { name: "Needs attention" }).waitFor();
+  for (const says of ["the steps are lost", "the tiles are lost"])
+    await page.getByRole("alert").getByText(says).waitFor();
+  await page.getByRole("search", { name: "Chart range" }).waitFor();
+});

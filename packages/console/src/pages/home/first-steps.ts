@@ -67,6 +67,12 @@ export const aims: Readonly<
   },
 };
 
+/** Interval in milliseconds at which a card first reads what its press started. */
+export const lookMs = 300;
+
+/** Time in milliseconds after which a card reads no more often than other pages, and says what it waits for. */
+export const closeLookMs = 10_000;
+
 /** Text that the sample call sends, if the user types no other. */
 export const sampleMessage = "Hello from svc";
 

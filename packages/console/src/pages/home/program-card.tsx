@@ -2,19 +2,18 @@ import { useQuery } from "@connectrpc/connect-query";
 import { JobsService } from "@svc/gen/jobs";
 import { SandboxService } from "@svc/gen/sandbox";
 import { StatsService } from "@svc/gen/stats";
+import { useLookMs } from "../../calls/live-state.ts";
 import { useRefresh, useWrite } from "../../calls/write.ts";
+import { usePassed } from "../../clock.ts";
 import { randomKey } from "../../random.ts";
 import { Button } from "../../ui/buttons/button.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
 import { State } from "../../ui/values/state.tsx";
 import { hasEnded, jobStatusWord } from "../../words/jobs.ts";
-import { sampleApps, sampleProgram, sampleUser } from "./first-steps.ts";
+import { closeLookMs, lookMs, sampleApps, sampleProgram, sampleUser } from "./first-steps.ts";
 import { ProgramPicture } from "./pictures.tsx";
 import styles from "./start.module.css";
 import { CardLink, type CardProperties, StartCard } from "./start-card.tsx";
-
-/** Interval in milliseconds at which the card reads the job until it ends. */
-const lookMs = 300;
 
 /** Draws the first step with programs. In the sandbox, one press connects the accounts of a sample program and runs it. */
 export function ProgramCard({ projectId, start, isDone, onPress }: CardProperties) {
@@ -90,14 +89,18 @@ export function ProgramCard({ projectId, start, isDone, onPress }: CardPropertie
   );
 }
 
-/** Draws the state of the sample job, and reads it until it ends. */
+/** Draws the state of the sample job, and reads it often until it ends or `closeLookMs` have passed. */
 function RunningJob({ jobId }: { jobId: string }) {
+  const { getJob } = JobsService.method;
+  const isLate = usePassed(closeLookMs);
+  const usualMs = useLookMs(getJob);
   const found = useQuery(
-    JobsService.method.getJob,
+    getJob,
     { id: jobId },
-    { refetchInterval: ({ state }) => (hasEnded(state.data?.job?.status ?? 0) ? false : lookMs) },
+    { refetchInterval: ({ state }) => !hasEnded(state.data?.job?.status ?? 0) && (isLate ? usualMs : lookMs) },
   );
   const job = found.data?.job;
+  const isToSay = job !== undefined && isLate && !hasEnded(job.status);
   return (
     <>
       <FaultNotice error={found.error} />
@@ -108,6 +111,7 @@ function RunningJob({ jobId }: { jobId: string }) {
           <State word={jobStatusWord(job.status)} />
         </div>
       )}
+      {isToSay && <p className={styles["quiet"]}>It takes longer than usual. {jobStatusWord(job.status).says}</p>}
     </>
   );
 }

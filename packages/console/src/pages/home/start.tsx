@@ -29,7 +29,7 @@ export default function Start({ projectId, start }: { projectId: string; start: 
   const navigate = route.useNavigate();
   const { aim } = usePreferences();
   const done = doneSteps(start);
-  // A press keeps the cards in the address, because the page would otherwise show the activity once a step is done.
+  // A press keeps the cards in the address, because the page would otherwise show the activity when it is loaded again.
   const stay = () => void navigate({ search: (old) => ({ ...old, view: "start" }), replace: true });
   const hide = () => {
     setPreferences({ hidesStart: true });

@@ -67,7 +67,13 @@ export function ToolCard({ projectId, start, isDone, onPress }: CardProperties) 
           {call.answer !== undefined && (
             <Called
               answer={call.answer}
-              code={{ toolSlug, entityId: sampleUser, argumentsJson, url: start.publicUrl }}
+              // The code shows the call that was made, also if the user has typed another text since.
+              code={{
+                toolSlug,
+                entityId: sampleUser,
+                argumentsJson: call.sent?.argumentsJson ?? argumentsJson,
+                url: start.publicUrl,
+              }}
             />
           )}
         </>

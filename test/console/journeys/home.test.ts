@@ -137,9 +137,9 @@ browserTest("a card whose event or job does not end says what it waits for, and 
   expect(reads - before).toBeLessThanOrEqual(4);
 });
 
-/** Opens Home of a project that has used nothing yet. */
-async function openUnused() {
-  const { json } = await consoles.svc.admin("CreateProject", { name: "unused" });
+/** Opens Home of a new project with this name, which has used nothing yet. */
+async function openUnused(name: string) {
+  const { json } = await consoles.svc.admin("CreateProject", { name });
   const projectId: string = json.project.id;
   const { json: made } = await consoles.svc.admin("CreateApiKey", { projectId, role: "ROLE_APPROVER", name: "unused" });
   const key: string = made.key;
@@ -147,7 +147,7 @@ async function openUnused() {
 }
 
 browserTest("a step that is done elsewhere does not change the page under the reader", async () => {
-  const { page, key } = await openUnused();
+  const { page, key } = await openUnused("still");
   await page.getByText("0 of 4 done").waitFor();
   const sent = await fetch(`${consoles.svc.url}/svc.v1.SandboxService/SendSampleEvent`, {
     ...{ method: "POST", body: "{}" },
@@ -162,7 +162,7 @@ browserTest("a step that is done elsewhere does not change the page under the re
 });
 
 browserTest("Home shows its other parts if the first steps or the tiles cannot be read", async () => {
-  const { page, faults, path } = await openUnused();
+  const { page, faults, path } = await openUnused("failing");
   faults.expectStatus(500);
   const failing = (says: string) => ({ status: 500, json: { code: "internal", message: says } });
   await page.route("**/GetStart", (route) => route.fulfill(failing("the steps are lost")));

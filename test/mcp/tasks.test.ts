@@ -185,7 +185,7 @@ describe("what a key or a grant is given", () => {
     const programs = ["check_program", "run_program"];
     expect(await listed(await keyWith(["programs"]))).toEqual([...four, ...programs]);
     const all = await keyWith(["programs", "connect", "operate", "repair"]);
-    const operators = ["where_is_event", "explain_delivery", "retry_delivery", "release_post"];
+    const operators = ["where_is_event", "explain_delivery", "retry_delivery", "release_post", "why"];
     expect(await listed(all)).toEqual([...four, ...programs, "connect_account", ...operators]);
     // An API key may run programs and create links by calls in any case. The tools for the whole project and for repair must be granted.
     const plainKey = await keyWith([]);
@@ -214,7 +214,7 @@ describe("what a key or a grant is given", () => {
     const token = await grantOf(["programs", "operate", "repair"]);
     expect(await listed(token)).toEqual([
       ...four.slice(0, 3),
-      ...["check_program", "run_program", "where_is_event", "explain_delivery"],
+      ...["check_program", "run_program", "where_is_event", "explain_delivery", "why"],
     ]);
     const client = createTestMcpClient({ url: svc.url, key: token, capabilities: taskCapabilities });
     expect((await client.request("tasks/get", { taskId: jobId })).error.message).toBe("Task not found");
@@ -256,6 +256,9 @@ describe("what a key or a grant is given", () => {
     const explained = await client.call("explain_delivery", { delivery_id: deliveryId });
     expect(explained.structuredContent).toMatchObject({ state: "pending", subscriptionId: subscription.id });
     expect(explained.content[0].text).toContain("svc sends it again at ");
+    const why = await client.call("why", { id: deliveryId });
+    expect(why.structuredContent.why[0]).toMatchObject({ id: deliveryId, remedy: "try endpoint now" });
+    expect(why.content[0].text).toMatch(/^Delivery to .* \[dlv_\w+\] May help: try endpoint now\./);
     const again = await client.call("retry_delivery", { delivery_id: deliveryId });
     expect(again.structuredContent).toMatchObject({ queued: true });
     const { events } = (await client.call("where_is_event", { event_id: event.eventId })).structuredContent;

@@ -331,7 +331,9 @@ export type Action = ToolDefinition & {
      * Result for a 2xx answer without a body, or without any field of the output schema. Undefined if the tool's definition declares none.
      */
     readonly empty: unknown;
-    readonly error: { readonly path?: string; readonly unless?: string; readonly message?: string } | undefined;
+    readonly error:
+      | { readonly path?: string; readonly unless?: string; readonly message?: string; readonly code?: string }
+      | undefined;
   };
   /** How svc requests the pages of the list that the tool returns. Undefined if the tool's definition declares no paging. */
   readonly paging?: PagingDocument | undefined;

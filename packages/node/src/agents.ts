@@ -33,7 +33,7 @@ import {
 import { createEventsOffer, type Quarantine, replayEvent, type TriggersContext, triggerFaults } from "@svc/triggers";
 import { agentGuides } from "./agent-guides.ts";
 import { isOnlyProject, type OperatorContext } from "./operators/parts.ts";
-import type { NodeParts } from "./parts.ts";
+import type { Explain, NodeParts } from "./parts.ts";
 
 /**
  * MCP annotations of a tool that sends an event or a webhook post a second time. Such a tool changes data, is not destructive, and acts on
@@ -85,6 +85,32 @@ function createExplainDeliveryTool({ db }: OperatorContext): AgentTool {
         { deliveryId: id, eventId, subscriptionId, endpointUrl: endpoint, state, attempts, next },
         [`${id} of ${eventId} to ${endpoint}: ${state}`, ...lines, next].join("\n"),
       );
+    },
+  };
+}
+
+/** Creates the tool that explains why something failed: the chain of causes, each with an action that may help. */
+function createWhyTool(explain: Explain): AgentTool {
+  return {
+    group: "operate",
+    listed: {
+      name: "why",
+      title: "Explain why",
+      description:
+        "Explains why an event, delivery, schedule, job, question, tool call or account exists or failed: the chain of causes, each with an action that may help. Without an id, it explains the most frequent failure of the last hour.",
+      inputSchema: textsSchema(
+        { id: "The resource, such as job_... or dlv_... (default: the most frequent failure)." },
+        [],
+      ),
+      annotations: reads,
+    },
+    async answer({ id }, { principal }) {
+      const why = await explain(principal, typeof id === "string" ? id : undefined);
+      const lines = why.map(({ id: of, sentence, remedy }, index) => {
+        const start = index === 0 ? "" : "because: ";
+        return `${start}${sentence} [${of}]${remedy === "" ? "" : ` May help: ${remedy}.`}`;
+      });
+      return answered({ why: [...why] }, lines.length === 0 ? "Nothing failed in the last hour." : lines.join("\n"));
     },
   };
 }
@@ -235,6 +261,7 @@ export function createAgents(
     ...jobs.agentTools,
     createConnectAccountTool((principal, asked) => makeConnectLink(connecting, principal, asked)),
     ...createOperatorTools({ ...triggers, quarantine }),
+    ...(parts.explain === undefined ? [] : [createWhyTool(parts.explain)]),
   ];
   const findAvailability = createAvailabilityFinder(parts);
   const offers = [

@@ -59,4 +59,4 @@ export {
 export { consoleSessionIdleMs } from "./console-sweep.ts";
 export { createNode, type Node } from "./node.ts";
 export type { NodeObserver } from "./observer.ts";
-export { engineNames, type NodeLimits, type NodeParts } from "./parts.ts";
+export { type Explain, engineNames, type NodeLimits, type NodeParts } from "./parts.ts";

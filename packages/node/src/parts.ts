@@ -1,6 +1,6 @@
 import type { Catalog, Deployment, SandboxMode } from "@svc/catalog";
 import type { AccountAccess, AppTransport } from "@svc/connections";
-import type { Clock, KeyId, MemoryBounds, NodeId, Sealer } from "@svc/core";
+import type { Clock, KeyId, MemoryBounds, NodeId, ProjectPrincipal, Sealer } from "@svc/core";
 import type { Database } from "@svc/db/connect";
 import type { ErasureTimes } from "@svc/db/erasures/step";
 import type { Restore } from "@svc/db/restores/repo";
@@ -74,6 +74,17 @@ export type OpenRanges = {
   readonly apps: readonly string[];
 };
 
+/**
+ * A resource on the way from something that failed to its first cause. `remedy`: the action that may help, in words; empty if none is known.
+ */
+type ExplainedCause = { readonly id: string; readonly sentence: string; readonly remedy: string };
+
+/**
+ * Returns the chain of causes of a resource, for example of a failed job. Without an id, it is that of the newest failure of the largest
+ * group of the last hour; empty if nothing failed. Throws TRACE_ID_UNKNOWN and TRACE_NOT_FOUND.
+ */
+export type Explain = (principal: ProjectPrincipal, id: string | undefined) => Promise<readonly ExplainedCause[]>;
+
 /** The parts of a node. If an optional part is absent, the node uses the same default as `svc serve`. */
 export type NodeParts = {
   readonly db: Database;
@@ -132,6 +143,8 @@ export type NodeParts = {
    * `own` unchanged.
    */
   readonly mcpOffers?: ((own: readonly McpOffer[]) => readonly McpOffer[]) | undefined;
+  /** Explains to agents why something failed. If it is absent, agents get no tool for this. */
+  readonly explain?: Explain | undefined;
   /** Finds the connected account and the credential that a tool call uses. Default: reads them from the database. */
   readonly accounts?: AccountAccess;
   /** The ledger (record) of tool calls. Default: the ledger in the database. */

@@ -33,6 +33,7 @@ import { createCounters } from "./stats/counters.ts";
 import { countFailures, createFailureCounters } from "./stats/failures.ts";
 import { type Flush, startFlush } from "./stats/flush.ts";
 import { countActivity } from "./stats/observe.ts";
+import { createExplain } from "./stats/trace/explain.ts";
 import type { Vault } from "./vault/open-vault.ts";
 import { version } from "./version.ts";
 
@@ -179,6 +180,10 @@ function createOwnNode(
     ...nodePartsOf(config, erasures),
     ...{ db: store.db, clock: store.clock, sealer: vault.sealer, nodeId: vault.nodeId },
     ...{ catalog, deployment, publicUrl, version, mcpOffers, observer, onKeysEnded },
+    explain: createExplain({
+      ...{ db: store.db, clock: store.clock, sealer: vault.sealer },
+      messageOf: (call) => node.apps.ledger.openMessage(call),
+    }),
     restored: restored.last,
     onDueElsewhere: share?.tellWorkDue,
     // A worker node does not serve the console, but it sends the console's address to people.

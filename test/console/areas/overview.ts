@@ -42,6 +42,7 @@ const counted: Record<string, number> = { calendar: 3, delivered: 3, retried: 1,
 async function isCounted(svc: TestServer): Promise<boolean> {
   const { json: backlog } = await svc.call(backlogCall, {});
   const { json: series } = await svc.call("svc.v1.StatsService/QuerySeries", {});
+  const { json: failures } = await svc.call("svc.v1.StatsService/ListFailures", {});
   const totals = new Map<string, number>();
   for (const { outcome, counts } of series.lines ?? []) {
     const total = counts.reduce((sum: number, count: number) => sum + count, 0);
@@ -50,6 +51,7 @@ async function isCounted(svc: TestServer): Promise<boolean> {
   return (
     backlog.pendingAsks === 1 &&
     backlog.failingSubscriptions === 1 &&
+    failures.groups?.length === 1 &&
     Object.entries(counted).every(([outcome, total]) => totals.get(outcome) === total)
   );
 }

@@ -156,7 +156,7 @@ export type ResponseDocument = {
   readonly unwrap?: string;
   readonly under?: string;
   readonly empty?: unknown;
-  readonly error?: { path?: string; unless?: string; message?: string };
+  readonly error?: { path?: string; unless?: string; message?: string; code?: string };
 };
 
 /** How svc requests the next page of a list. */

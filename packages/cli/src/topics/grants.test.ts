@@ -45,7 +45,7 @@ test("what an agent has beside the tools of apps is given by name, narrowed by n
   const { printed } = await create("programs,operate");
   expect(await listed(printed[0] ?? "")).toEqual([
     ...["check_program", "run_program"],
-    ...["where_is_event", "explain_delivery"],
+    ...["where_is_event", "explain_delivery", "why"],
   ]);
   const unknown = await create("programs,everything");
   expect(unknown.code).not.toBe(0);

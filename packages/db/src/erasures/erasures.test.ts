@@ -176,6 +176,7 @@ test("every table that an erasure does not search for an entity's texts is named
       .toSorted(),
   ).toEqual([
     ...["audit_events", "call_hooks", "call_limits", "event_settings", "event_type_versions", "event_types"],
+    "failure_groups",
     ...["private_toolkits", "project_policies", "projects"],
     ...["quarantined_posts", "secrets", "toolkit_clients", "toolkit_sources", "webhook_secrets"],
   ]);

@@ -81,6 +81,16 @@ test("an error inside a good status is one: path present", () => {
   expect(answered(graphql, { errors: [{ code: 1 }] }).message).toBe(
     'the app answered an error: {"errors":[{"code":1}]}',
   );
+  const coded = withResponse({ error: { path: "errors[0]", message: "errors[0].message", code: "errors[0].code" } });
+  for (const [code, shown] of [
+    ["NOT_YOURS", " (NOT_YOURS)"],
+    [17, " (17)"],
+    ["two words", ""],
+    [undefined, ""],
+  ] as const)
+    expect(answered(coded, { errors: [{ message: "not yours", code }] }).message).toBe(
+      `the app answered an error${shown}: not yours`,
+    );
   for (const errors of [[], null, [null], undefined]) expect(answered(graphql, { id: "a", errors }).outcome).toBe("ok");
 });
 

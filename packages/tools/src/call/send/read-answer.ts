@@ -1,6 +1,14 @@
 import type { Action } from "@svc/catalog";
 import type { AppAnswer } from "@svc/connections";
-import { displayText, JsonTooLargeError, parseExactJson, readForeignText, readRetryAfter, singleLine } from "@svc/core";
+import {
+  displayText,
+  JsonTooLargeError,
+  parseExactJson,
+  readForeignText,
+  readRetryAfter,
+  scalarText,
+  singleLine,
+} from "@svc/core";
 import { type CallResult, resultOf } from "../../outcome.ts";
 import { maskNames, sensitiveNames } from "../redact/mask.ts";
 import type { Redactor } from "../redact/redact.ts";
@@ -79,7 +87,7 @@ const answerValuesMax = 200_000;
 const retryAfterMaxMs = 3_600_000;
 
 /** Start of the message for a 2xx answer that reports an error, by the error rule of the tool's definition. */
-export const errorAnswerStart = "the app answered an error: ";
+export const errorAnswerStart = "the app answered an error";
 
 /**
  * Options of reading an answer. `isRepeatable`: true if the same request can be sent again without a second effect. `redact`: removes
@@ -228,7 +236,7 @@ function parseBody(action: Action, answer: Answer, redact: Redactor): ReadBody |
   }
 }
 
-/** Returns the app's error text from a 2xx answer; undefined if the answer is not an error. */
+/** Returns the app's error code and text from a 2xx answer, such as `: not yours`; undefined if the answer is not an error. */
 function errorOf(action: Action, body: unknown, redact: Redactor): string | undefined {
   const { error } = action.response;
   if (error === undefined) return undefined;
@@ -238,6 +246,15 @@ function errorOf(action: Action, body: unknown, redact: Redactor): string | unde
       : (valueAt(body, error.path) ?? undefined) !== undefined;
   if (!isError) return undefined;
   const message = error.message === undefined ? undefined : valueAt(body, error.message);
-  if (typeof message === "string") return excerpt(message, redact);
-  return excerptOfBody(action, { body: Buffer.from(JSON.stringify(body)) }, redact);
+  const words =
+    typeof message === "string"
+      ? excerpt(message, redact)
+      : excerptOfBody(action, { body: Buffer.from(JSON.stringify(body)) }, redact);
+  return `${codeOf(error.code, body, redact)}: ${words}`;
+}
+
+/** Returns the app's error code in parentheses. Empty if the definition names no code, or if the answer has none of a usual form. */
+function codeOf(path: string | undefined, body: unknown, redact: Redactor): string {
+  const code = path === undefined ? "" : excerpt(scalarText(valueAt(body, path)) ?? "", redact);
+  return /^[^()\s]{1,64}$/.test(code) ? ` (${code})` : "";
 }

@@ -74,7 +74,8 @@ export type ImportedReport = {
 /**
  * Result of an import. `definitionJson`: the toolkit's definition, as PublishToolkit takes it. `names`: the tool name that an import gave
  * to each operation, now or earlier. `moved`: the names that other operations had before, by operation. `flagged`: names of tools of earlier
- * imports that are suspicious now. `ruledClasses`: the access class that each tool has without overrides.
+ * imports that are suspicious now. `ruledClasses`: the access class that each tool has without overrides, or a
+ * stricter one that its operation suggests.
  */
 export type ImportedToolkit = {
   readonly definitionJson: string;
@@ -422,7 +423,7 @@ export function countClasses(tools: MadeTools["made"]): Record<AccessClass, numb
   return counts;
 }
 
-/** Returns the access class that each tool has without overrides, by the tool's name. */
+/** Returns the access class that each tool has without overrides, or a stricter one that its operation suggests, by the tool's name. */
 export function ruledClassesOf(tools: MadeTools["made"]): ImportedToolkit["ruledClasses"] {
   return Object.fromEntries(tools.map(([name, { ruledClass }]) => [name, ruledClass]));
 }

@@ -17,7 +17,7 @@ export type ToolOverride = { readonly name: string; readonly class: string; read
 
 /**
  * A remark about an imported tool, for the person who imports. `kind`: `paging` or `idempotency` for settings that svc found, `cut` for
- * schemas that were shortened, and `flagged` for suspicious descriptions of arguments, which svc leaves out.
+ * schemas that were shortened, and `flagged` for suspicious texts of arguments, which svc leaves out.
  */
 export type ToolNote = { readonly kind: string; readonly detail: string };
 
@@ -31,7 +31,7 @@ export type ImportedTool = {
   readonly suggested: AccessClass | undefined;
   /** True if its texts give orders to their reader. Only tools that `isKnown` knows can be so; others are left out. */
   readonly isFlagged: boolean;
-  /** Access class that the tool has without a person's choice. */
+  /** Access class that the tool has without a person's choice, or the stricter class that its operation suggests. */
   readonly ruledClass: AccessClass;
 };
 
@@ -111,7 +111,8 @@ function convert(context: OperationContext, operation: Operation, options: Conve
   const body = method === "GET" ? undefined : bodyOf(root, node, { converter, others: parameters, onCut });
   const result = resultOf(root, node, new SchemaConverter({ ...shared, part: "output", limits: options.output }));
   const id = typeof node["operationId"] === "string" ? node["operationId"] : "";
-  const ruledClass = classOf({ method, path: operation.path, id });
+  const classed = { method, path: operation.path, id };
+  const ruledClass = classOf(classed);
   const access = chosenClass(options.override) ?? ruledClass;
   const input: JsonSchema = {
     type: "object",
@@ -122,7 +123,8 @@ function convert(context: OperationContext, operation: Operation, options: Conve
   };
   const { idempotencyHeader } = context;
   const given = idempotencyHeader === "" || access === "read" ? undefined : { header: idempotencyHeader };
-  const idempotency = parameters.idempotency ?? given;
+  const { unfilledKey } = parameters;
+  const idempotency = parameters.idempotency ?? (unfilledKey === undefined ? given : undefined);
   const headers = {
     ...parameters.headers,
     ...body?.headers,
@@ -156,14 +158,15 @@ function convert(context: OperationContext, operation: Operation, options: Conve
   return {
     document,
     isFlagged: description.isFlagged,
-    ruledClass,
-    suggested: suggestedClass(access, { method, path: operation.path, id }),
+    ruledClass: ruledClass === "read" && mayTakeAway(classed) ? "destructive" : ruledClass,
+    suggested: suggestedClass(access, classed),
     notes: [
       ...(paging === undefined ? [] : [{ kind: "paging", detail: JSON.stringify(paging) }]),
       ...(idempotency === undefined ? [] : [{ kind: "idempotency", detail: idempotency.header ?? "" }]),
+      ...(unfilledKey === undefined ? [] : [{ kind: "idempotency", detail: unfilledKey }]),
       ...(cut === "" ? [] : [{ kind: "cut", detail: cut }]),
       ...doubts(operation, chosenClass(options.override)),
-      ...(suspicious === 0 ? [] : [{ kind: "flagged", detail: `descriptions of arguments left out: ${suspicious}` }]),
+      ...(suspicious === 0 ? [] : [{ kind: "flagged", detail: `texts of arguments left out: ${suspicious}` }]),
     ],
   };
 }

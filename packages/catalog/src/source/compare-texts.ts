@@ -89,7 +89,7 @@ export async function mergeChecked(task: MergeTask): Promise<MergeResult> {
 
 /**
  * A request to accept the changes of a trusted source. Both definitions are JSON texts. `flagged`: tools whose newer texts are suspicious.
- * `ruledClasses`: the access class that each tool of the newer definition has without overrides.
+ * `ruledClasses`: the access class that each tool of the newer definition has without overrides, or a stricter one that is suggested.
  */
 type TrustTask = {
   readonly current: string;
@@ -110,19 +110,21 @@ export type TrustedChanges = {
 
 /**
  * Returns the changes of a trusted source that svc accepts by itself; undefined if there are none. No tool gets a milder access class, and
- * suspicious tools stay as they are. Nothing is accepted if the origin of the toolkit changes, or if the source has no tools any more.
+ * suspicious tools stay as they are. A tool that is gone stays too, unless its class is `read`. Nothing is accepted if the origin of the
+ * toolkit changes, or if the source has no tools any more.
  */
 export async function acceptTrusted(task: TrustTask): Promise<TrustedChanges | undefined> {
   const { current, next, flagged } = task;
   const [before, after] = [parse(current), parse(next)];
   if (Object.keys(after.tools).length === 0 || compareDefinitions(before, after).originAfter !== "") return undefined;
   const newer = withStricterClasses(before, after, task.ruledClasses);
-  const mergedWithout = (held: readonly string[]) =>
-    JSON.stringify(mergeDefinitions(before, newer, { tools: [], flagged: held, origin: false }));
-  let definitionJson = mergedWithout(flagged);
+  const mergedWithout = (names: readonly string[]) =>
+    JSON.stringify(mergeDefinitions(before, newer, { tools: [], flagged: names, origin: false }));
+  const held = [...flagged, ...goneAboveRead(before, after)];
+  let definitionJson = mergedWithout(held);
   // A stricter class can break a rule, for example if the tool has an argument of the name `confirm`. Such a tool stays as it is.
   const refused = await refusedTools(definitionJson);
-  if (refused.length > 0) definitionJson = mergedWithout([...flagged, ...refused]);
+  if (refused.length > 0) definitionJson = mergedWithout([...held, ...refused]);
   if (refused.length > 0 && (await refusedTools(definitionJson)).length > 0) return undefined;
   const accepted = compareTexts(current, definitionJson, []);
   return accepted && { definitionJson, accepted, rest: compareTexts(definitionJson, next, flagged) };
@@ -143,6 +145,15 @@ function withStricterClasses(
     return [name, rankOf(tool["class"]) < rankOf(least) ? { ...tool, class: least } : tool] as const;
   });
   return { toolkit, tools: Object.fromEntries(stricter) };
+}
+
+/**
+ * Returns the names of the tools that are gone and have another class than `read`. The accepted definition must keep them. Otherwise, svc
+ * would not know their class when they return with a milder one.
+ */
+function goneAboveRead(before: DefinitionObject, after: DefinitionObject): readonly string[] {
+  const gone = Object.entries(before.tools).filter(([name]) => !Object.hasOwn(after.tools, name));
+  return gone.filter(([, tool]) => rankOf(tool["class"]) > rankOf("read")).map(([name]) => name);
 }
 
 /** Returns the names of the tools that break a rule of private toolkits. A broken rule of the toolkit itself has an empty name. */

@@ -93,15 +93,15 @@ test("one of two nodes accepts the changes of a trusted document when it reads i
 test("a refresh accepts the changes at once and returns them, and a trial run accepts none", async () => {
   const document = documentWith("/refunds", refund);
   const { "/orders/{id}": order } = document.paths;
-  served = { ...document, paths: { ...document.paths, "/orders/{id}": { ...order, delete: undefined } } };
+  served = { ...document, paths: { ...document.paths, "/orders/{id}": { ...order, get: undefined } } };
   const trial = await client.refreshToolkit({ slug, dryRun: true });
-  expect(trial.accepted).toMatchObject({ added: [{ name: "refund_order" }], gone: ["delete_order"], count: 2 });
+  expect(trial.accepted).toMatchObject({ added: [{ name: "refund_order" }], gone: ["get_order"], count: 2 });
   expect(await acceptances()).toEqual([]);
   const { accepted, changes } = await client.refreshToolkit({ slug });
   expect([accepted, changes]).toEqual([trial.accepted, undefined]);
   expect(await acceptances()).toEqual([`${slug} ${accepted?.digest}`]);
   expect(await toolOf("refund_order")).toBeDefined();
-  expect((await refusalOf(client.getTool({ slug: `${slug}.delete_order`, projectId })))[1]).toBe("TOOL_NOT_FOUND");
+  expect((await refusalOf(client.getTool({ slug: `${slug}.get_order`, projectId })))[1]).toBe("TOOL_NOT_FOUND");
   expect(await client.getToolkitSource({ slug })).toMatchObject({ source: { trust: true } });
   expect(await client.refreshToolkit({ slug })).not.toHaveProperty("accepted");
 });
@@ -121,6 +121,25 @@ test("a milder class waits for an approver, and the tool keeps its stricter clas
   await client.acceptToolkitChanges({ slug, digest: changes?.digest ?? "" });
   expect(await toolOf("refund_order")).toMatchObject({ accessClass: "write" });
   expect(await client.refreshToolkit({ slug })).not.toHaveProperty("changes");
+});
+
+test("a tool that is gone waits for an approver unless it reads, so that it cannot return with a milder class", async () => {
+  served = documentWith("/refunds", { delete: { ...refund.post, operationId: "endRefund" } });
+  await importShop({ trust: true });
+  const note = { post: { operationId: "noteOrder", summary: "Note something about an order", responses: {} } };
+  served = documentWith("/notes", note);
+  const left = await client.refreshToolkit({ slug });
+  expect(left.accepted).toMatchObject({ added: [{ name: "note_order" }], gone: [], count: 1 });
+  expect(left.changes).toMatchObject({ gone: ["end_refund"], count: 1 });
+  const reads = { ...refund.post, operationId: "endRefund" };
+  served = { ...documentWith("/notes", note), paths: { ...documentWith("/notes", note).paths, "/refunds": { get: reads } } };
+  const { changes } = await client.refreshToolkit({ slug });
+  expect(await toolOf("end_refund")).toMatchObject({ accessClass: "destructive" });
+  expect(changes?.altered).toMatchObject([{ tool: "end_refund", field: "class", after: "read" }]);
+  served = documentWith("/notes", note);
+  const gone = await client.refreshToolkit({ slug });
+  await client.acceptToolkitChanges({ slug, digest: gone.changes?.digest ?? "" });
+  expect((await refusalOf(client.getTool({ slug: `${slug}.end_refund`, projectId })))[1]).toBe("TOOL_NOT_FOUND");
 });
 
 test("a stricter class is accepted at once", async () => {
@@ -147,6 +166,14 @@ test("a new tool gets the class of the overrides, but no milder one than without
   expect(await toolOf("get_refund")).toMatchObject({ accessClass: "destructive" });
   expect(changes?.altered).toMatchObject([{ tool: "refund_orders", field: "class", after: "read" }]);
   expect(await toolOf("search_orders")).toMatchObject({ accessClass: "read" });
+});
+
+test("a new tool gets the class that the importer suggests, if it is stricter", async () => {
+  const get = { operationId: "deleteRefund", summary: "Delete a refund of an order", responses: {} };
+  served = documentWith("/refunds", { get });
+  const { changes } = await client.refreshToolkit({ slug });
+  expect(await toolOf("delete_refund")).toMatchObject({ accessClass: "destructive" });
+  expect(changes?.altered).toMatchObject([{ tool: "delete_refund", field: "class", after: "read" }]);
 });
 
 test("a new origin makes all changes wait, and a suspicious text makes its tool wait", async () => {

@@ -192,6 +192,11 @@ test("an absent value of the tool's own leaves what every call carries", () => {
   const always = { query: { v: "1" }, headers: { "X-V": "1" }, body: { v: 1 } };
   const own = { query: { v: "{{params.v}}" }, headers: { "X-V": "{{params.v}}" }, body: { v: "{{params.v}}" } };
   expect(render(own, {}, always)).toMatchObject({ query: [["v", "1"]], headers: { "X-V": "1" }, body: { v: 1 } });
+  const joined = { query: { v: "{{params.v | csv}}" } };
+  expect(render(joined, {}, always).query).toEqual([["v", "1"]]);
+  expect(render(joined, { v: [2, 3] }, always).query).toEqual([["v", "2,3", ["2", "3"]]]);
+  const form = { body: { v: "{{params.v | csv}}" }, encoding: "form" } as const;
+  expect(render(form, {}, always).form).toEqual([["v", "1"]]);
 });
 
 test("a declared body without content is an empty object or list", () => {

@@ -162,7 +162,10 @@ function fieldOf(fields: Tree, name: string): Tree | undefined {
   return fields.kind === "object" ? fields.entries.find(([key]) => key === name)?.[1] : undefined;
 }
 
-/** Returns the texts that the filter `csv` of a field joins by commas. Undefined if the field's last filter is another one. */
+/**
+ * Returns the texts that the filter `csv` of a field joins by commas. Undefined if the field's last filter is another one, or if the field
+ * has no value: a field that the toolkit sends with each request then keeps its value.
+ */
 function joinedItems(fields: Tree, name: string, scope: TemplateScope): readonly string[] | undefined {
   const tree = fieldOf(fields, name);
   const [only, ...others] = tree?.kind === "text" ? tree.template.parts : [];
@@ -170,6 +173,7 @@ function joinedItems(fields: Tree, name: string, scope: TemplateScope): readonly
   if (only.filters.at(-1)?.name !== "csv") return undefined;
   const list = { ...only, filters: only.filters.slice(0, -1) };
   const value = renderTemplate({ text: only.text, parts: [list] }, scope);
+  if (value === undefined) return undefined;
   return [value].flat().map((item) => scalarText(item) ?? "");
 }
 

@@ -15,6 +15,8 @@ export type ToolArguments = {
   readonly query: Readonly<Record<string, string>>;
   readonly headers: Readonly<Record<string, string>>;
   readonly idempotency: ActionDocument["idempotency"];
+  /** Why the operation's header for an idempotency key is a plain argument. Undefined if svc fills it, or if there is none. */
+  readonly unfilledKey: string | undefined;
 };
 
 type Parameter = { readonly name: string; readonly in: string; readonly node: DocumentNode };
@@ -50,6 +52,7 @@ export function parametersOf(
   const headers: Record<string, string> = {};
   const inPath = new Map<string, string>();
   let idempotency: ToolArguments["idempotency"];
+  let unfilledKey: string | undefined;
   const add = (parameter: Parameter, filter: string, isRequired: boolean) => {
     const name = freeName(parameter, properties);
     const converted = converter.convert(schemaOf(root, parameter.node), parameter.name);
@@ -69,8 +72,12 @@ export function parametersOf(
     }
     if (isUnsent(parameter, operation, credentials)) continue;
     if (parameter.in === "header" && /idempotency/i.test(parameter.name)) {
-      idempotency = { header: parameter.name, ...keyFormOf(resolved(root, schemaOf(root, parameter.node))) };
-      continue;
+      const form = keyFormOf(resolved(root, schemaOf(root, parameter.node)));
+      if (!("lengthMax" in form)) {
+        idempotency = { header: parameter.name, ...form };
+        continue;
+      }
+      unfilledKey = `${parameter.name.slice(0, 60)} takes ${form.lengthMax} characters, too few for a key of svc`;
     }
     const filter = filterOf(root, parameter);
     if (filter === undefined) {
@@ -83,13 +90,22 @@ export function parametersOf(
   const path = operation.path.replaceAll(/\{([^{}]+)\}/g, (_match, name: string) => {
     return inPath.get(name) ?? add({ name, in: "path", node: { schema: { type: "string" } } }, "", true);
   });
-  return { properties, required, path: sentPath(path), query, headers, idempotency };
+  return { properties, required, path: sentPath(path), query, headers, idempotency, unfilledKey };
 }
 
-/** Returns the form of the idempotency key that the schema of its header allows: a UUID, or a maximum length below that of svc's own keys. */
-function keyFormOf({ format, maxLength }: DocumentNode): { readonly format?: "uuid"; readonly maxLength?: number } {
+/** Minimum characters of an idempotency key. Shorter keys of different calls could be equal, and the app would drop one of the calls. */
+const keyLengthMin = 20;
+
+type KeyForm = { readonly format?: "uuid"; readonly maxLength?: number } | { readonly lengthMax: number };
+
+/**
+ * Returns the form of the idempotency key that the schema of its header allows: a UUID, or a maximum length below that of svc's own keys.
+ * `lengthMax`: the header takes so few characters that svc does not fill it.
+ */
+function keyFormOf({ format, maxLength }: DocumentNode): KeyForm {
   if (format === "uuid") return { format };
-  return typeof maxLength === "number" && maxLength >= 1 && maxLength < 64 ? { maxLength: Math.floor(maxLength) } : {};
+  if (typeof maxLength !== "number" || maxLength >= 64) return {};
+  return maxLength < keyLengthMin ? { lengthMax: maxLength } : { maxLength: Math.floor(maxLength) };
 }
 
 /** Returns a schema without its default, which svc would otherwise send with each call. */

@@ -48,7 +48,7 @@ export function bodyOf(root: DocumentNode, node: DocumentNode, { converter, othe
   const filters = isForm(type) ? formFilters(schema, objectOf(objectOf(content)["encoding"])) : new Map();
   const sent = withoutFields(schema, filters, onCut);
   const isRequired = body["required"] === true;
-  const made = sideBySide(sent, { isRequired, others, filters }) ?? wholeBody(sent, isRequired, isForm(type));
+  const made = sideBySide(sent, { isRequired, others, filters, onCut }) ?? wholeBody(sent, isRequired, isForm(type));
   const isOneArgument = typeof made.request.body === "string";
   const lost = isOneArgument ? [] : ["minProperties", "maxProperties"].filter((keyword) => sent[keyword] !== undefined);
   for (const keyword of lost) onCut(`${keyword} of the body`);
@@ -125,13 +125,14 @@ export function plainType(type: string): string {
   return type.replaceAll(/[^\x20-\x7e]|[{}]/g, "").slice(0, 200);
 }
 
+type SideBySideOptions = Pick<BodyOptions, "others" | "onCut"> & {
+  readonly isRequired: boolean;
+  readonly filters: FormFilters;
+};
+
 function sideBySide(
   schema: JsonSchema,
-  {
-    isRequired,
-    others,
-    filters,
-  }: { readonly isRequired: boolean; readonly others: ToolArguments; readonly filters: FormFilters },
+  { isRequired, others, filters, onCut }: SideBySideOptions,
 ): Omit<ToolBody, "headers"> | undefined {
   const fields = Object.entries(objectOf(schema["properties"]));
   const isPlain = typesOf(schema)?.length === 1 && schema["type"] === "object" && schema["anyOf"] === undefined;
@@ -146,7 +147,7 @@ function sideBySide(
   return {
     properties: Object.fromEntries(Object.entries(properties).map(([name, field]) => [name, withAppDefault(field)])),
     required: [],
-    dependentRequired: dependentOn(Object.keys(properties), needed),
+    dependentRequired: dependentOn(Object.keys(properties), needed, onCut),
     request: { body, emptyBody: "none" },
   };
 }
@@ -161,8 +162,15 @@ function withAppDefault(field: JsonSchema): JsonSchema {
 /** Maximum entries of the rule that says which fields of an optional body need other fields. A longer rule is left out. */
 const entriesMax = 400;
 
-function dependentOn(names: readonly string[], needed: readonly string[]): JsonSchema | undefined {
-  if (needed.length === 0 || names.length * needed.length > entriesMax) return undefined;
+function dependentOn(
+  names: readonly string[],
+  needed: readonly string[],
+  onCut: BodyOptions["onCut"],
+): JsonSchema | undefined {
+  if (names.length * needed.length > entriesMax) {
+    onCut("required fields of the body");
+    return undefined;
+  }
   const rules = names.map((name) => [name, needed.filter((other) => other !== name)] as const);
   const kept = rules.filter(([, others]) => others.length > 0);
   return kept.length === 0 ? undefined : Object.fromEntries(kept);

@@ -146,13 +146,16 @@ export class SchemaConverter {
   }
 
   #addValues(made: Record<string, unknown>, node: DocumentNode, types: readonly string[] | undefined): void {
-    const values = [...new Set(listOf(node["enum"]).filter(isPlainValue))];
+    const all = [...new Set(listOf(node["enum"]).filter(isPlainValue))];
+    const isListed = all.length <= enumMax && this.#conversion.part === "input";
+    const values = isListed ? all.filter((value) => this.#isHarmless(value)) : all;
     if (values.length > enumMax) {
       this.#conversion.onCut("enum");
-      made["examples"] = values.slice(0, examplesMax);
+      made["examples"] = values.slice(0, examplesMax).filter((value) => this.#isHarmless(value));
     } else if (values.length > 0 && this.#conversion.part === "input") {
       made["enum"] = types?.includes("null") && !values.includes(null) ? [...values, null] : values;
-    } else if (isPlainValue(node["const"]) && this.#conversion.part === "input") made["const"] = node["const"];
+    } else if (isPlainValue(node["const"]) && this.#conversion.part === "input" && this.#isHarmless(node["const"]))
+      made["const"] = node["const"];
     const { default: fallback } = node;
     if (this.#conversion.part === "input" && (Array.isArray(fallback) || isObject(fallback)))
       this.#conversion.onCut("default");
@@ -161,8 +164,15 @@ export class SchemaConverter {
       isPlainValue(fallback) &&
       fallback !== null &&
       (values.length === 0 || values.includes(fallback));
-    if (fits && this.#conversion.part === "input" && types?.some((type) => isOfType(fallback, type)))
-      made["default"] = fallback;
+    const isOfTypes = types?.some((type) => isOfType(fallback, type)) === true;
+    if (fits && this.#conversion.part === "input" && isOfTypes && this.#isHarmless(fallback)) made["default"] = fallback;
+  }
+
+  /** False for a text that gives orders to its reader: models read the values of a schema too. Other values are harmless. */
+  #isHarmless(value: unknown): boolean {
+    if (safeText(value, textMax) !== undefined) return true;
+    this.#conversion.onCut("flagged");
+    return false;
   }
 
   #addProperties(made: Record<string, unknown>, node: DocumentNode, place: Place): void {

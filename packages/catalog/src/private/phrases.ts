@@ -12,7 +12,7 @@ import type { Toolkit } from "../model.ts";
  */
 const limits = { perTool: 60, length: 200, bytes: 262_144 };
 /** Maximum characters of a phrase before svc removes markup and invisible characters. */
-const rawLengthMax = 2_000;
+const rawLengthMax = 400;
 /** Maximum number of problems that svc reports for one request. */
 const problemsMax = 100;
 
@@ -48,7 +48,7 @@ export function phrasesText(phrases: PhrasesByTool): string {
 
 /**
  * Returns the phrases of a request as svc stores them: cleaned as the texts of imported documents are, without repeated ones. Rejects with
- * PHRASES_INVALID if a phrase or a tool is wrong. Pauses between the tools, so that other work of the node can run.
+ * PHRASES_INVALID if a phrase or a tool is wrong. Pauses between the phrases, so that other work of the node can run.
  */
 export async function checkPhrases(toolkit: Toolkit, given: readonly GivenPhrases[]): Promise<PhrasesByTool> {
   const slices = createSlices(setImmediate);
@@ -64,15 +64,19 @@ export async function checkPhrases(toolkit: Toolkit, given: readonly GivenPhrase
       problems.push({ field: `tools[${at}]`, ...problem });
       continue;
     }
-    const cleaned = texts.map((text, index) => {
+    const cleaned = new Set<string>();
+    for (const [index, text] of texts.entries()) {
+      await slices.rest();
       const read = readPhrase(text);
-      if (typeof read === "string") return read;
+      if (typeof read === "string") {
+        cleaned.add(read);
+        continue;
+      }
       const [reason, cure] = read;
       const said = `the phrase ${formatValue(text)} of ${formatValue(tool)} ${reason}`;
       problems.push({ field: `tools[${at}].phrases[${index}]`, says: said, help: cure });
-      return "";
-    });
-    if (cleaned.length > 0) phrases.set(tool, [...new Set(cleaned)]);
+    }
+    if (cleaned.size > 0) phrases.set(tool, [...cleaned]);
   }
   const sorted = new Map([...phrases].toSorted(([one], [other]) => (one < other ? -1 : 1)));
   const bytes = Buffer.byteLength(phrasesText(sorted));

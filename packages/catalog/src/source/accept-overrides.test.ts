@@ -18,6 +18,23 @@ test("too many overrides are refused before any of them is read", () => {
   expect(reads).toBe(0);
 });
 
+test("an override that becomes too many because some tools are not accepted is named", () => {
+  const names = new Set(Array.from({ length: entriesMax + 1 }, (_, at) => `list_${at}`));
+  const read = { name: "", class: "read", description: "" };
+  const given = [
+    { ...read, match: "list_1" },
+    { ...read, match: "list_*" },
+  ];
+  const stored = JSON.stringify({ overrides: [] });
+  const add = (isAccepted: (name: string) => boolean) => addOverrides(stored, given, { names, isAccepted });
+  expect(add(() => true).overrides.list).toHaveLength(2);
+  const isAccepted = (name: string) => name !== "list_7";
+  expect(() => add(isAccepted)).toThrow(
+    `would have ${entriesMax + 1} overrides, and may have ${entriesMax}; overrides[1] becomes ${entriesMax}, one for each tool`,
+  );
+  expect(() => add(isAccepted)).toThrow(expect.objectContaining({ fault: expect.objectContaining({ field: "overrides[1].match" }) }));
+});
+
 test("a pattern means the names that an approver sees, and a class only tools whose changes are accepted", () => {
   const renamed = { match: "purge_all", name: "list_all", class: "", description: "" };
   const stored = JSON.stringify({ overrides: [renamed], names: { "POST /purge": "purge_all" }, moved: {} });

@@ -37,12 +37,13 @@ export function addOverrides(
   const tools = [...toolNames].map((name) => ({
     ...{ name, source: memberOf(sourceNames, name) ?? name, isAccepted: isAccepted(name) },
   }));
-  const list = given.flatMap((override, index) => {
+  const expanded = given.map((override, index) => {
     checkOverride(override, index);
     return sourceOverrides(override, index, tools);
   });
+  const list = expanded.flat();
   const overrides = [...stored.overrides.filter((old) => !list.some((newer) => replaces(newer, old))), ...list];
-  checkSize(overrides);
+  checkSize(overrides, expanded);
   const finalNames = new Map(Object.entries(sourceNames).map(([final, source]) => [source, final]));
   const classed = list.filter((one) => one.class !== "").map(({ match }) => globOf(match));
   const isClassed = (name: string) => classed.some((isMeant) => isMeant(name));
@@ -82,11 +83,25 @@ function sourceOverrides(
     .filter((one) => one.class !== "" || one.description !== "");
 }
 
-/** Throws ImportError if there are too many overrides, or if they are too long. */
-function checkSize(overrides: readonly ImportOverride[]): void {
-  if (overrides.length <= entriesMax && Buffer.byteLength(JSON.stringify(overrides)) <= optionsBytesMax) return;
-  const problem = `the toolkit would have ${overrides.length} overrides, or too long ones`;
-  throw new ImportError("SOURCE_INVALID", problem, "One override with * can match many tools.", "overrides");
+/**
+ * Throws ImportError if there are too many overrides, or if they are too long. `expanded`: the overrides of the tools that each override of
+ * the request stands for. The error names the one that stands for the most, because its pattern looks like a single override.
+ */
+function checkSize(
+  overrides: readonly ImportOverride[],
+  expanded: readonly (readonly ImportOverride[])[] = [],
+): void {
+  const bytes = overrides.length > entriesMax ? 0 : Buffer.byteLength(JSON.stringify(overrides));
+  if (overrides.length <= entriesMax && bytes <= optionsBytesMax) return;
+  const size = bytes > 0 ? `overrides of ${bytes} bytes` : `${overrides.length} overrides`;
+  const problem = `the toolkit would have ${size}, and may have ${bytes > 0 ? optionsBytesMax : entriesMax}`;
+  const most = Math.max(0, ...expanded.map(({ length }) => length));
+  const index = expanded.findIndex(({ length }) => length === most);
+  if (most < 2)
+    throw new ImportError("SOURCE_INVALID", problem, "One override with * can match many tools.", "overrides");
+  const reason = `overrides[${index}] becomes ${most}, one for each tool, because some tools are renamed or not accepted`;
+  const advice = "Accept all tools that it matches, or match fewer.";
+  throw new ImportError("SOURCE_INVALID", `${problem}; ${reason}`, advice, `overrides[${index}].match`);
 }
 
 /** True if an override has a value for each field of an older one with the same pattern. */

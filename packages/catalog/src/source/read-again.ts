@@ -101,11 +101,15 @@ export function createSourceReader({ db, clock, views, importer }: SourceReaderO
 }
 
 /**
- * True for an error that keeps a source from being read, such as a document that is too large. False for errors of svc, and if the toolkit
- * was changed during the read.
+ * True for an error that keeps a source from being read, such as a document that is too large. False for errors of svc, if the toolkit was
+ * changed during the read, and if other imports were still running.
  */
 function isAboutSource(error: unknown): error is Fault {
-  return error instanceof Fault && error.details.every(({ reason }) => reason !== "CHANGES_OUTDATED");
+  if (!(error instanceof Fault)) return false;
+  return error.details.every(({ reason, field }) => {
+    const isBusy = reason === "IMPORT_TOO_COSTLY" && field === "";
+    return reason !== "CHANGES_OUTDATED" && !isBusy;
+  });
 }
 
 /** Returns the text of an error in a form that the database can store. */

@@ -387,6 +387,16 @@ test("a source that cannot be read leaves the toolkit as it is, and says why", a
   expect((await client.getToolkitSource({ slug })).source?.lastError).toBe("");
 });
 
+test("a refresh during another import of the project leaves no error of the source", async () => {
+  let refused: unknown;
+  onRead = async () => {
+    refused = await refusalOf(client.refreshToolkit({ slug }));
+  };
+  await client.importToolkit({ openapi: { url }, slug: "meanwhile", dryRun: true });
+  expect(refused).toEqual([8, "IMPORT_TOO_COSTLY", ""]);
+  expect((await client.getToolkitSource({ slug })).source?.lastError).toBe("");
+});
+
 test("a source that can be read but makes no toolkit leaves the reason too", async () => {
   served = { ...shopDocument(), servers: [] };
   expect(await refusalOf(client.refreshToolkit({ slug }))).toEqual([3, "BASE_URL_NEEDED", "openapi.server"]);

@@ -71,7 +71,10 @@ function complete(base: string, rendered: RenderedRequest, action: Action): AppR
   if (typeof search !== "string") return search;
   const content = form === undefined ? JSON.stringify(body) : formText(form, "form field");
   if (typeof content === "object") return content;
-  const declared = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+  const named = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const);
+  // A tool whose body is left out in this call has no content that the header could describe.
+  const isBodyLeftOut = body === undefined && action.request.body !== undefined;
+  const declared = Object.fromEntries(named.filter(([name]) => !(isBodyLeftOut && name === "content-type")));
   return {
     method,
     url: `${base}${path}${search === "" ? "" : `?${search}`}`,

@@ -160,7 +160,6 @@ test("an idempotency header that takes a UUID or a short key is filled so, and o
   const detail = "Idempotency-Key takes 19 characters, too few for a key of svc";
   expect(report.notes).toContainEqual({ tool: "act", kind: "idempotency", detail });
 });
-});
 
 const schemes = {
   key: { type: "apiKey", in: "header", name: "X-Api-Key" },

@@ -165,7 +165,8 @@ export class SchemaConverter {
       fallback !== null &&
       (values.length === 0 || values.includes(fallback));
     const isOfTypes = types?.some((type) => isOfType(fallback, type)) === true;
-    if (fits && this.#conversion.part === "input" && isOfTypes && this.#isHarmless(fallback)) made["default"] = fallback;
+    if (fits && this.#conversion.part === "input" && isOfTypes && this.#isHarmless(fallback))
+      made["default"] = fallback;
   }
 
   /** False for a text that gives orders to its reader: models read the values of a schema too. Other values are harmless. */

@@ -32,7 +32,9 @@ test("an override that becomes too many because some tools are not accepted is n
   expect(() => add(isAccepted)).toThrow(
     `would have ${entriesMax + 1} overrides, and may have ${entriesMax}; overrides[1] becomes ${entriesMax}, one for each tool`,
   );
-  expect(() => add(isAccepted)).toThrow(expect.objectContaining({ fault: expect.objectContaining({ field: "overrides[1].match" }) }));
+  expect(() => add(isAccepted)).toThrow(
+    expect.objectContaining({ fault: expect.objectContaining({ field: "overrides[1].match" }) }),
+  );
 });
 
 test("a pattern means the names that an approver sees, and a class only tools whose changes are accepted", () => {

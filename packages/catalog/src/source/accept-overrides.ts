@@ -87,10 +87,7 @@ function sourceOverrides(
  * Throws ImportError if there are too many overrides, or if they are too long. `expanded`: the overrides of the tools that each override of
  * the request stands for. The error names the one that stands for the most, because its pattern looks like a single override.
  */
-function checkSize(
-  overrides: readonly ImportOverride[],
-  expanded: readonly (readonly ImportOverride[])[] = [],
-): void {
+function checkSize(overrides: readonly ImportOverride[], expanded: readonly (readonly ImportOverride[])[] = []): void {
   const bytes = overrides.length > entriesMax ? 0 : Buffer.byteLength(JSON.stringify(overrides));
   if (overrides.length <= entriesMax && bytes <= optionsBytesMax) return;
   const size = bytes > 0 ? `overrides of ${bytes} bytes` : `${overrides.length} overrides`;

@@ -132,7 +132,10 @@ test("a tool that is gone waits for an approver unless it reads, so that it cann
   expect(left.accepted).toMatchObject({ added: [{ name: "note_order" }], gone: [], count: 1 });
   expect(left.changes).toMatchObject({ gone: ["end_refund"], count: 1 });
   const reads = { ...refund.post, operationId: "endRefund" };
-  served = { ...documentWith("/notes", note), paths: { ...documentWith("/notes", note).paths, "/refunds": { get: reads } } };
+  served = {
+    ...documentWith("/notes", note),
+    paths: { ...documentWith("/notes", note).paths, "/refunds": { get: reads } },
+  };
   const { changes } = await client.refreshToolkit({ slug });
   expect(await toolOf("end_refund")).toMatchObject({ accessClass: "destructive" });
   expect(changes?.altered).toMatchObject([{ tool: "end_refund", field: "class", after: "read" }]);

@@ -50,14 +50,17 @@ test("spaces of the query are %20, lists repeat their name, and a request withou
 
 test("a call that leaves out the body of its tool has no content type, not even that of the definition", () => {
   const body = { text: "{{params.text}}" };
-  const headers = { "Content-Type": "application/vnd.x+json", "X-Kind": "note" };
+  const headers = { "Content-Type": "application/vnd.x+json", "X-Pin": "{{params.pin}}" };
   const request = { method: "POST", path: "/t/{{params.id}}", headers, body, emptyBody: "none" };
   const source = changed("add_note", request);
-  const common = { accept: "application/json", "user-agent": "svc/0.1", "x-kind": "note" };
-  expect(built(source, "add_note", { id: "1" })).toMatchObject({ headers: common, body: undefined });
-  expect(built(source, "add_note", { id: "1" })).not.toHaveProperty("headers.content-type");
+  const common = { accept: "application/json", "user-agent": "svc/0.1", "x-pin": "p" };
+  expect(built(source, "add_note", { id: "1", pin: "p" })).toMatchObject({ headers: common, body: undefined });
+  expect(built(source, "add_note", { id: "1", pin: "p" })).not.toHaveProperty("headers.content-type");
   const given = { "content-type": "application/vnd.x+json", ...common };
-  expect(built(source, "add_note", { id: "1", text: "a" })).toMatchObject({ headers: given, body: '{"text":"a"}' });
+  expect(built(source, "add_note", { id: "1", text: "a", pin: "p" })).toMatchObject({
+    headers: given,
+    body: '{"text":"a"}',
+  });
 });
 
 test("no definition or argument replaces the user agent; media types may be set", () => {

@@ -68,8 +68,8 @@ describe.each<McpEra>(["2025-11-25", "2026-07-28"])("a server of %s", (era) => {
     app.calls.length = 0;
   });
 
-  async function submitWrite(): Promise<string> {
-    const steps = [{ id: "create", call: `${slug}.create`, entity: "ann", args: { title: "t" } }];
+  async function submitWrite(toolkit = slug): Promise<string> {
+    const steps = [{ id: "create", call: `${toolkit}.create`, entity: "ann", args: { title: "t" } }];
     const programJson = JSON.stringify({ version: 1, title: "Issues", steps });
     return (await node.call("svc.v1.JobsService/SubmitJob", { programJson })).json.job.id;
   }
@@ -136,6 +136,23 @@ describe.each<McpEra>(["2025-11-25", "2026-07-28"])("a server of %s", (era) => {
     await killAndStartAgain();
     expect(["JOB_STATUS_SUCCEEDED", "JOB_STATUS_PARKED"]).toContain(await endOf(id));
     expect(app.calls).toHaveLength(1);
+  });
+
+  test("a job that waits for a changed tool goes on after its node was killed and the change was accepted", async () => {
+    const changing = `${slug}_changing`;
+    await node.call("svc.v1.CatalogService/ImportToolkit", { mcp: { url: app.url }, slug: changing });
+    await connect(node, changing, { scheme: "none" });
+    const before = app.tools;
+    app.tools = before.map((tool) => ({ ...tool, description: "Creates one new issue." }));
+    const id = await submitWrite(changing);
+    const errorOf = async () => (await node.call("svc.v1.JobsService/GetJob", { id })).json.job.lastError ?? "";
+    await until(async () => (await errorOf()).startsWith("TOOL_CHANGED: step create"), 30_000, "the withheld write");
+    await killAndStartAgain();
+    const { changes } = (await node.call("svc.v1.CatalogService/RefreshToolkit", { slug: changing })).json;
+    await node.call("svc.v1.CatalogService/AcceptToolkitChanges", { slug: changing, digest: changes.digest });
+    expect(await endOf(id)).toBe("JOB_STATUS_SUCCEEDED");
+    expect(app.calls).toHaveLength(1);
+    app.tools = before;
   });
 
   test("a write whose answer is cut off is sent once, and the job asks if it was carried out", async () => {

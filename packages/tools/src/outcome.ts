@@ -36,6 +36,11 @@ export type CallResult = {
   readonly warnings: readonly string[];
   readonly faults: readonly ArgumentFault[];
   readonly preview: RequestPreview | undefined;
+  /**
+   * True if svc did not send the call, because the MCP server describes the tool otherwise than when an approver accepted it. The same call
+   * may be sent after the change was accepted or taken back. Absent for every other result.
+   */
+  readonly isWithheld?: true | undefined;
   /** Images of the app's answer, for agents. They are not stored. Absent if there are none, or if the caller takes none. */
   readonly images?: readonly ResultImage[] | undefined;
 };

@@ -121,13 +121,13 @@ function callOf({ body = "" }: AppRequest): { name: string; args: Readonly<Recor
 }
 
 /** Returns why a call is withheld: the server describes the tool otherwise than when a person accepted it. Undefined if it does not. */
-function driftOf({ action: { slug, mcp } }: AppCall, { tools }: ListedTools): string | undefined {
+function driftOf({ toolkit, action: { slug, mcp } }: AppCall, { tools }: ListedTools): string | undefined {
   const now = mcp === undefined ? undefined : tools.get(mcp.tool);
   if (mcp === undefined || (now?.digest !== undefined && now.digest === mcp.digest)) return undefined;
   const what =
     now === undefined ? "the MCP server does not list it any more" : "its definition at the MCP server has changed";
   const shown = `${slug} was not called: ${what} since an approver accepted it`;
-  return `${shown}. An approver runs svc toolkits refresh, then svc toolkits changes, and then svc toolkits accept`;
+  return `${shown}. An approver runs svc toolkits refresh ${toolkit.slug}, and then svc toolkits accept ${toolkit.slug}`;
 }
 
 function freshList(kept: KeptSession, session: McpSession, request: AppRequest): ReturnType<typeof listTools> {

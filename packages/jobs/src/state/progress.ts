@@ -3,8 +3,23 @@ import type { ParkDocument } from "@svc/db/documents/jobs";
 import type { JsonValue, Step } from "@svc/program";
 import type { SimulatedCalls } from "./simulated.ts";
 
-/** A call that is to be retried. `attempts`: attempts so far. `dueAt`: time of the next attempt, in epoch milliseconds. */
-export type RetryProgress = { readonly attempts: number; readonly dueAt: number };
+/**
+ * A call that waits because an MCP server describes the tool otherwise than an approver has accepted it. `accepted`: SHA-256 (hexadecimal)
+ * of the accepted description. The call is sent again when another description is accepted, and at `triesAt` in any case, because the
+ * server may have taken its change back. Times are in epoch milliseconds.
+ */
+export type WithheldCall = {
+  readonly toolSlug: string;
+  readonly accepted: string;
+  readonly since: number;
+  readonly triesAt: number;
+};
+
+/**
+ * A call that is to be retried. `attempts`: attempts so far. `dueAt`: time of the next attempt, in epoch milliseconds. `withheld`: present if
+ * the call waits until a change of its tool is accepted.
+ */
+export type RetryProgress = { readonly attempts: number; readonly dueAt: number; readonly withheld?: WithheldCall };
 
 type CallProgress = {
   /**
@@ -61,6 +76,8 @@ type ProgressFields = {
     readonly appGeneration?: number;
     /** Generation (number of the round) of the step's calls. Present if an earlier attempt of the job began these calls. */
     readonly generation?: number;
+    /** The call for which the rows of the step wait until a change of its tool is accepted. Absent if they wait for none. */
+    readonly withheld?: WithheldCall | undefined;
     /** States of the rows that a retry of the job runs again. The `map` step does this after its other rows have ended. */
     readonly redo?: readonly ("failed" | "unknown")[];
     /**

@@ -5,7 +5,7 @@ import type { StepProgress } from "../state/progress.ts";
 import { fillCall, undoOf } from "./arguments.ts";
 import { argumentsOfStep, type CalledAt, leftPages, pagingOfStep, turnPageOfStep } from "./call-pages.ts";
 import type { CallTurn, Invocation, StepEffects } from "./effects.ts";
-import { type CallFault, type InvokeResult, invoke, newTally, toolOf } from "./invoke.ts";
+import { type CallFault, type InvokeResult, invoke, newTally, toolOf, withheldEdits } from "./invoke.ts";
 import { systemQuestion } from "./questions.ts";
 import { newRowsOf } from "./set-source.ts";
 import { unsentWrite } from "./simulated-call.ts";
@@ -104,11 +104,13 @@ async function advanceCall(at: CallAt, effects: StepEffects): Promise<Change> {
   if ("fault" in invocation) return failed(step, [], invocation.fault);
   const { args, place, secretUses } = invocation;
   const tally = newTally();
-  const attempts = progress?.retry?.attempts ?? 0;
-  const invoked = await invoke(invocation, { state, tally, effects, attempts });
+  const { attempts = 0, withheld: before } = progress?.retry ?? {};
+  const invoked = await invoke(invocation, { state, tally, effects, attempts, withheld: before });
+  const now = invoked.kind === "postponed" ? invoked.withheld : undefined;
   const edits: Edit[] = [
     { kind: "use", used: tally.used },
     { kind: "calls", stepId: step.id, calls: tally.calls },
+    ...withheldEdits(state, step.id, { before, now }),
   ];
   if (tally.calls.retried > 0) {
     const payload = { toolSlug: step.tool, times: tally.calls.retried };
@@ -142,7 +144,8 @@ function takeAnswer(
       return { edits, next: { kind: "limit", stepId: step.id, limit: invoked.limit } };
     case "postponed": {
       const dueAt = effects.clock.now() + invoked.waitMs;
-      const retry = { attempts: invoked.attempts, dueAt };
+      const { attempts, withheld } = invoked;
+      const retry = { attempts, dueAt, ...(withheld && { withheld: withheld.call }) };
       return {
         edits: [...edits, { kind: "progress", progress: { ...progress, retry } }],
         next: { kind: "until", atMs: dueAt },

@@ -17,6 +17,7 @@ import type {
   SecretSlot,
 } from "@svc/program";
 import type { JobState, LoadedProgram } from "../state/job.ts";
+import type { WithheldCall } from "../state/progress.ts";
 import type { JobStatus } from "../state/statuses.ts";
 import type { SharedLimits } from "./shared-limits.ts";
 
@@ -129,9 +130,16 @@ export type RowRange = {
 
 /**
  * Result of one attempt of a call. `busy`: the same call may still run on another node. `gone`: the tool no longer exists. `limited`:
- * nothing was sent; the job may try again after `waitMs` milliseconds. `unsent`: a simulation does not send this call.
+ * nothing was sent; the job may try again after `waitMs` milliseconds. `unsent`: a simulation does not send this call. `withheld`: nothing
+ * was sent, because the tool has changed and no approver has accepted that; `message` says this, and is undefined if it was said before.
  */
 export type AttemptResult =
+  | {
+      readonly kind: "withheld";
+      readonly withheld: WithheldCall;
+      readonly message: string | undefined;
+      readonly waitMs: number;
+    }
   | { readonly kind: "limited"; readonly waitMs: number }
   | { readonly kind: "busy" | "gone" | "unsent" }
   | {
@@ -158,6 +166,8 @@ export type CallTurn = {
   readonly tool: PinnedTool;
   readonly attempt: number;
   readonly takeRecord?: TakeRecord | undefined;
+  /** Present if an earlier try of the call was withheld, because its tool has changed. */
+  readonly withheld?: WithheldCall | undefined;
   /** Accounts that were looked up when the new job was submitted. Default: none. */
   readonly seen?: SeenAccounts | undefined;
 };

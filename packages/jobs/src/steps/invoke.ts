@@ -3,8 +3,10 @@ import { rowErrorText } from "@svc/core";
 import type { CallCounts } from "@svc/db/documents/calls";
 import { classOfMethod, type JsonValue, type MapCall, type PinnedTool, pointerOf, type RetryRule } from "@svc/program";
 import { httpTool, readHttpAddress } from "@svc/tools";
+import type { Edit } from "../state/change.ts";
 import { noCalls } from "../state/counts.ts";
 import type { JobState } from "../state/job.ts";
+import type { WithheldCall } from "../state/progress.ts";
 import type { AttemptResult, Invocation, StepEffects, TakeRecord } from "./effects.ts";
 import { sampleOf } from "./sample.ts";
 
@@ -27,14 +29,43 @@ export type CallFault = {
  * - `ok`: `isSample` is true if a simulation did not send the call, and `value` is a sample of the tool's output.
  * - `unknown`: svc does not know if the app executed the call.
  * - `postponed`: the call must be made after `waitMs`. `isLimited`: true if a call limit delays all calls of this tool and entity (customer
- *   or user).
+ *   or user). `withheld`: present if the call waits until a change of its tool is accepted.
  * - `limit`: a limit of the job forbids the call.
  */
 export type InvokeResult =
   | { readonly kind: "ok"; readonly value: JsonValue; readonly isSample?: boolean }
   | { readonly kind: "failed" | "unknown"; readonly fault: CallFault }
-  | { readonly kind: "postponed"; readonly attempts: number; readonly waitMs: number; readonly isLimited?: boolean }
+  | {
+      readonly kind: "postponed";
+      readonly attempts: number;
+      readonly waitMs: number;
+      readonly isLimited?: boolean;
+      readonly withheld?: Withholding;
+    }
   | { readonly kind: "limit"; readonly limit: "toolCalls" | "writes" };
+
+/** A call that was withheld because its tool has changed. `message`: the reason for people; undefined if the job has it already. */
+export type Withholding = { readonly call: WithheldCall; readonly message: string | undefined };
+
+/** Code with which the last error of a job begins while a call waits until a change of its tool is accepted. */
+const changedCode = "TOOL_CHANGED";
+
+/**
+ * Returns the edits by which the last error of a job says that a call waits until a change of its tool is accepted. When the call waits no
+ * longer, they remove this error. `before`: the call that waited before this step action. `now`: the call that waits after it.
+ */
+export function withheldEdits(
+  { lastError }: Pick<JobState, "lastError">,
+  stepId: string,
+  { before, now }: { readonly before: WithheldCall | undefined; readonly now: Withholding | undefined },
+): Edit[] {
+  if (now?.message !== undefined) {
+    const message = `${changedCode}: step ${stepId}: ${now.message}. The job continues after that`;
+    return message === lastError ? [] : [{ kind: "lastError", message }];
+  }
+  const isOver = now === undefined && before !== undefined && lastError.startsWith(`${changedCode}: step ${stepId}:`);
+  return isOver ? [{ kind: "lastError", message: "" }] : [];
+}
 
 /** Numbers of calls and writes that count against the job's limits. A call is counted just before it is made. */
 export type UsedCalls = { toolCalls: number; writes: number };
@@ -69,6 +100,8 @@ export type CallerState = {
   readonly tally: Tally;
   readonly effects: StepEffects;
   readonly attempts: number;
+  /** Present if an earlier try of the call was withheld, because its tool has changed. */
+  readonly withheld?: WithheldCall | undefined;
   /** True for an undo call, which counts for no limit. */
   readonly isUndo?: boolean;
   /** Receives the ledger rows (stored records) of ended tool calls, so that they are committed together with the results of the step. */
@@ -103,10 +136,15 @@ export async function invoke(invocation: Invocation, calling: CallerState): Prom
     const limit = reserve(calling, isWrite);
     if (limit === "held") return { kind: "postponed", attempts, waitMs: heldWaitMs, isLimited: true };
     if (limit !== undefined) return { kind: "limit", limit };
-    const called = await effects.call(state, invocation, { tool, attempt: attempts, takeRecord: calling.takeRecord });
+    const { takeRecord, withheld } = calling;
+    const called = await effects.call(state, invocation, { tool, attempt: attempts, takeRecord, withheld });
     if (called.kind !== "answered") {
       giveBack(calling, isWrite);
       if (called.kind === "unsent") return simulate(tool, invocation, calling);
+      if (called.kind === "withheld") {
+        const { waitMs, message, withheld: call } = called;
+        return { kind: "postponed", attempts, waitMs, isLimited: true, withheld: { call, message } };
+      }
       if (called.kind === "limited") return { kind: "postponed", attempts, waitMs: called.waitMs, isLimited: true };
       if (called.kind === "busy") return { kind: "postponed", attempts, waitMs: effects.busyPollMs };
       const message = `${invocation.call.tool} is no longer in the catalog`;

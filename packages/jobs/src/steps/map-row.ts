@@ -11,12 +11,12 @@ import {
 } from "@svc/program";
 import type { MappedRow, UndoOf } from "../state/change.ts";
 import type { JobState } from "../state/job.ts";
-import type { ProgressOf, RetryProgress } from "../state/progress.ts";
+import type { ProgressOf, RetryProgress, WithheldCall } from "../state/progress.ts";
 import type { UnsentWrites } from "../state/simulated.ts";
 import { fillCall, undoOf } from "./arguments.ts";
 import type { Child, SetRow, StepEffects, TakeRecord } from "./effects.ts";
 import { faultOfExpression } from "./expression-fault.ts";
-import { type CallFault, invoke, type Tally } from "./invoke.ts";
+import { type CallFault, type InvokeResult, invoke, type Tally, type Withholding } from "./invoke.ts";
 import { type MapMemory, memoryOf } from "./map-memory.ts";
 import { passingBytesMax } from "./set-memory.ts";
 import { unsentWrite } from "./simulated-call.ts";
@@ -143,9 +143,13 @@ export function rowWorkOf(
 
 /**
  * Reason why a row stopped before its end. `toolCalls` or `writes`: a limit of the job is reached. `fullUntilMs`: a limit shared with other
- * calls is full until then. Undefined if the row has ended, or has its own reason to wait, for example a retry.
+ * calls is full until then. `withheld`: the row's call waits at least until then for the acceptance of a change of its tool. Undefined if
+ * the row has ended, or has its own reason to wait, for example a retry.
  */
-export type RowEnd = "toolCalls" | "writes" | { readonly fullUntilMs: number } | undefined;
+export type RowEnd = "toolCalls" | "writes" | StoppedRow | undefined;
+
+/** A row that waits for something for which other rows wait too. */
+export type StoppedRow = { readonly fullUntilMs: number; readonly withheld?: Withholding | undefined };
 
 /** What the code that runs the rows of a map step needs. `children`: present if the step's calls run skills (programs used as tools). */
 export type RowParts = {
@@ -211,7 +215,7 @@ export async function runRow(
     const { args, secretUses } = filled;
     const invoked = await invoke(
       { args, secretUses, call, place, generation, appGeneration },
-      { state, tally, effects, attempts: retry?.attempts ?? 0, takeRecord },
+      { state, tally, effects, attempts: retry?.attempts ?? 0, takeRecord, withheld: withheldOf(progress, call.tool) },
     );
     switch (invoked.kind) {
       case "ok": {
@@ -251,9 +255,7 @@ export async function runRow(
         work.fault = invoked.fault;
         return undefined;
       case "postponed":
-        if (invoked.isLimited && invoked.attempts === 0) return { fullUntilMs: effects.clock.now() + invoked.waitMs };
-        work.retry = { attempts: invoked.attempts, dueAt: effects.clock.now() + invoked.waitMs };
-        return undefined;
+        return stopped(work, invoked, effects.clock.now());
       case "limit":
         return invoked.limit;
     }
@@ -264,6 +266,18 @@ export async function runRow(
 }
 
 const holds: CelOutcome = { value: true };
+
+/** Returns the withheld call for which the step waits, if it is a call of this tool. */
+function withheldOf({ withheld }: MapAt["progress"], toolSlug: string): WithheldCall | undefined {
+  return withheld?.toolSlug === toolSlug ? withheld : undefined;
+}
+
+function stopped(work: RowWork, postponed: Extract<InvokeResult, { kind: "postponed" }>, nowMs: number): RowEnd {
+  const { attempts, waitMs, isLimited = false, withheld } = postponed;
+  const fullUntilMs = nowMs + waitMs;
+  if (attempts > 0) work.retry = { attempts, dueAt: fullUntilMs };
+  return isLimited && (attempts === 0 || withheld !== undefined) ? { fullUntilMs, withheld } : undefined;
+}
 
 function rowTooLarge(callId: string): CallFault {
   const plain =

@@ -2,8 +2,9 @@ import type { CallRecord } from "@svc/db/calls/repo";
 import type { JobState } from "../state/job.ts";
 import type { ProgressOf } from "../state/progress.ts";
 import type { StepEffects } from "./effects.ts";
+import type { Withholding } from "./invoke.ts";
 import { handBytesMax, keptBytesMax, type MapMemory } from "./map-memory.ts";
-import { type MapAt, type RowJobs, type RowParts, type RowWork, runRow } from "./map-row.ts";
+import { type MapAt, type RowJobs, type RowParts, type RowWork, runRow, type StoppedRow } from "./map-row.ts";
 import type { RowWindow } from "./map-window.ts";
 import { passingBytesMax } from "./set-memory.ts";
 
@@ -42,6 +43,8 @@ export type RowsEnd = {
    */
   readonly limit: "toolCalls" | "writes" | undefined;
   readonly fullUntilMs: number | undefined;
+  /** Present if a call waits until a change of its tool is accepted. */
+  readonly withheld: Withholding | undefined;
 };
 
 /** Dependencies of RowsRun, which makes the calls of a map step for many rows. */
@@ -92,6 +95,7 @@ export class RowsRun {
   #endedSinceFull = 0;
   #limit: RowsEnd["limit"];
   #fullUntilMs: number | undefined;
+  #withheld: Withholding | undefined;
   #failure: { readonly error: unknown } | undefined;
   #moved = Promise.withResolvers<void>();
   #isPressing = new AbortController();
@@ -124,7 +128,8 @@ export class RowsRun {
     const [works, records] = [this.#takeEnded(), this.#takeRecords()];
     const { open, isDone, progress } = this.#window.close(works);
     const part = { works: open.length === 0 ? works : inOrder([...works, ...open]), records, progress };
-    return { part, open, isDone, limit: this.#limit, fullUntilMs: this.#fullUntilMs };
+    const [limit, fullUntilMs, withheld] = [this.#limit, this.#fullUntilMs, this.#withheld];
+    return { part, open, isDone, limit, fullUntilMs, withheld };
   }
 
   #isUnderWay(): boolean {
@@ -286,7 +291,7 @@ export class RowsRun {
     try {
       const end = await runRow(this.#at, row, this.#parts);
       this.#active--;
-      if (typeof end === "object") this.#wasFull(row, end.fullUntilMs);
+      if (typeof end === "object") this.#wasFull(row, end);
       else if (end === undefined) this.#left(row);
       this.#limit ??= typeof end === "string" ? end : undefined;
     } catch (error) {
@@ -303,7 +308,8 @@ export class RowsRun {
    * Puts a row back into the queue because a call limit is reached, and reduces the number of rows that run at a time. If no row is left
    * that runs, the remaining rows wait until `untilMs`.
    */
-  #wasFull(row: RowWork, untilMs: number): void {
+  #wasFull(row: RowWork, { fullUntilMs: untilMs, withheld }: StoppedRow): void {
+    if (withheld !== undefined && this.#withheld?.message === undefined) this.#withheld = withheld;
     this.#window.putBack(row);
     this.#isDry = false;
     this.#endedSinceFull = 0;

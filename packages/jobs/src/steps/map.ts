@@ -7,7 +7,7 @@ import type { JobState } from "../state/job.ts";
 import type { ProgressOf } from "../state/progress.ts";
 import { countChild, standWith } from "./children.ts";
 import type { StepEffects } from "./effects.ts";
-import { toolOf } from "./invoke.ts";
+import { toolOf, withheldEdits } from "./invoke.ts";
 import { RowChildren } from "./map-children.ts";
 import { MapMemory } from "./map-memory.ts";
 import { type MapAt, mappedRow } from "./map-row.ts";
@@ -96,7 +96,7 @@ type RanCalls = {
 function follow(at: MapAt, { end, now, mustPause, isPostponed }: RanCalls, effects: StepEffects): Change {
   const { edits, rows } = partEdits(at, now, end.part);
   if (end.limit !== undefined) return { edits, next: { kind: "limit", stepId: at.step.id, limit: end.limit } };
-  const reached: Edit[] = [...edits, logged(at), { kind: "progress", progress: end.part.progress }];
+  const reached: Edit[] = [...edits, logged(at), ...reachedEdits(at, now, end, {})];
   if (isPostponed && !effects.mustEnd(now)) {
     return { edits: reached, next: { kind: "until", atMs: effects.clock.now() + againMs } };
   }
@@ -104,6 +104,18 @@ function follow(at: MapAt, { end, now, mustPause, isPostponed }: RanCalls, effec
   if (!end.isDone) return { edits: reached, next: nextAct(end, effects) };
   const { edits: last, next } = conclude(at, rows, hasUnsent(at, now, edits));
   return { edits: [...edits, ...last], next };
+}
+
+/** Returns the edits that store how far the step's rows are, and for which change of a tool they wait. `now`: the job after the last commit. */
+function reachedEdits(
+  { step, progress: { withheld: before } }: MapAt,
+  now: JobState,
+  { part, withheld }: RowsEnd,
+  known: Partial<ProgressOf<"map">>,
+): Edit[] {
+  const { withheld: _before, ...reached } = part.progress;
+  const progress = { ...reached, ...known, ...(withheld && { withheld: withheld.call }) };
+  return [{ kind: "progress", progress }, ...withheldEdits(now, step.id, { before, now: withheld })];
 }
 
 /**
@@ -139,14 +151,14 @@ type RanRows = {
 function withChildren(at: MapAt, { children, end, now, mustPause }: RanRows, effects: StepEffects): Change {
   const { edits, rows } = partEdits(at, now, end.part);
   const { step } = at;
-  const progress: Edit = { kind: "progress", progress: { ...end.part.progress, ...children.known() } };
+  const progress = reachedEdits(at, now, end, children.known());
   if (!children.hasOpen) {
     if (end.limit !== undefined) return { edits, next: { kind: "limit", stepId: step.id, limit: end.limit } };
-    if (mustPause || !end.isDone) return { edits: [...edits, progress], next: nextAct(end, effects) };
+    if (mustPause || !end.isDone) return { edits: [...edits, ...progress], next: nextAct(end, effects) };
     const { edits: last, next } = conclude(at, rows, hasUnsent(at, now, edits));
     return { edits: [...edits, ...last], next };
   }
-  const reached: Edit[] = [...edits, { kind: "logProgress", stepId: step.id }, ...children.beginEdits(), progress];
+  const reached: Edit[] = [...edits, { kind: "logProgress", stepId: step.id }, ...children.beginEdits(), ...progress];
   // If the driver must pause, the changes are only committed. Otherwise the job waits for its children, at most until the first retry of a
   // call is due.
   if (mustPause) return { edits: reached, next: { kind: "commit" } };
@@ -229,7 +241,7 @@ const lastOrdinal = 2_147_483_647;
 function conclude(at: MapAt, counts: RowCounts, isUnsent: boolean): Change {
   const { state, step, instruction } = at;
   const { again: _again, retries: _retries, ended: _ended, redo = [], children, ...rest } = at.progress;
-  const { endedChildren: _endedChildren, ...kept } = rest;
+  const { withheld: before, endedChildren: _endedChildren, ...kept } = rest;
   // The results of all child jobs have been taken, so the progress need not list the children any more.
   const progress = { ...kept, ...(children && { children: {} }) };
   const due = redo.find((ended) => counts[ended] > 0);
@@ -241,7 +253,10 @@ function conclude(at: MapAt, counts: RowCounts, isUnsent: boolean): Change {
   }
   // Sets the position of the next source row to the highest possible one, so that no source row is read again. If a question follows, the
   // step continues from here after the answer, unless the answer runs rows again.
-  const edits: Edit[] = [{ kind: "progress", progress: { ...progress, next: lastOrdinal } }];
+  const edits: Edit[] = [
+    { kind: "progress", progress: { ...progress, next: lastOrdinal } },
+    ...withheldEdits(state, step.id, { before, now: undefined }),
+  ];
   if (counts.unknown > 0) return askAbout(at, "unknown", counts, edits);
   const { tolerate } = step;
   const isTolerated = counts.failed <= tolerate.count && counts.failed * 100 <= tolerate.percent * counts.in;

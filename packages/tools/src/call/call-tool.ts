@@ -1,4 +1,4 @@
-import { assertExhaustive } from "@svc/core";
+import { assertExhaustive, type ProjectId } from "@svc/core";
 import { type CodeContext, callCodeTool } from "./call-code.ts";
 import { type CallReply, replyOf } from "./call-reply.ts";
 import type { CallRequest } from "./call-request.ts";
@@ -19,6 +19,11 @@ export type ToolCaller = {
    * must use `call` instead.
    */
   ready(request: CallRequest): Promise<ReadyCall | undefined>;
+  /**
+   * Returns the SHA-256 (hexadecimal) of an MCP server's description of a tool, as an approver of the project has accepted it. Undefined if
+   * the project has no such tool, or if the tool is not one of an MCP server.
+   */
+  acceptedDescription(projectId: ProjectId, toolSlug: string): Promise<string | undefined>;
 };
 
 /** Makes tool calls and tracks those that are still running. */
@@ -47,6 +52,10 @@ export function createToolCaller(options: Omit<ToolCallContext, "keys">): Draini
     async ready(request) {
       const ready = await readyCall(context, request);
       return ready && { ...ready, send: () => during(ready.send()) };
+    },
+    async acceptedDescription(projectId, toolSlug) {
+      const tool = (await context.views.forProject(projectId)).tools.get(toolSlug);
+      return tool?.kind === "action" ? tool.mcp?.digest : undefined;
     },
     async drain() {
       while (underWay.size > 0) await Promise.allSettled(underWay);

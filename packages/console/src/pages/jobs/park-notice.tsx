@@ -19,9 +19,13 @@ import { RetryDialog } from "./retry-dialog.tsx";
 /** Draws the reason why a job waits, the form that answers its question, and the job's last error. */
 export function ParkNotice({ job, projectId }: { job: Job; projectId: string }) {
   const { park, pausedAt, lastError, failure, status } = job;
+  const change = hasEnded(status) ? null : /^TOOL_CHANGED: (step \w+: (\w+)\..*)$/s.exec(lastError);
   return (
     <>
-      {(failure !== undefined || lastError !== "") && <FailureBanner job={job} projectId={projectId} />}
+      {change !== null && <ChangedTool reason={change[1] ?? ""} toolkitSlug={change[2] ?? ""} projectId={projectId} />}
+      {change === null && (failure !== undefined || lastError !== "") && (
+        <FailureBanner job={job} projectId={projectId} />
+      )}
       {pausedAt !== undefined && park?.reason !== "paused" && !hasEnded(status) && (
         <Notice tone="warn" title="Pausing" icon="pause">
           <p>Running calls finish first.</p>
@@ -29,6 +33,30 @@ export function ParkNotice({ job, projectId }: { job: Job; projectId: string }) 
       )}
       {park !== undefined && <Parked job={job} projectId={projectId} />}
     </>
+  );
+}
+
+type ChangedToolProps = { readonly reason: string; readonly toolkitSlug: string; readonly projectId: string };
+
+/** Draws that a call of the job waits until an approver accepts a change of its tool, with a link to the change. */
+function ChangedTool({ reason, toolkitSlug, projectId }: ChangedToolProps) {
+  return (
+    <Notice
+      tone="warn"
+      icon="pause"
+      title="Waiting for an approver"
+      actions={
+        <Link
+          to="/p/$projectId/toolkits/$toolkitSlug/changes"
+          params={{ projectId, toolkitSlug }}
+          className={buttonClass()}
+        >
+          See the changes of the app
+        </Link>
+      }
+    >
+      <p>{reason}.</p>
+    </Notice>
   );
 }
 

@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
 import { classToConfirm } from "@svc/catalog";
-import { assertExhaustive } from "@svc/core";
+import { assertExhaustive, type Clock } from "@svc/core";
 import type { JsonValue } from "@svc/program";
 import type { CallReply, CallRequest, ToolCaller } from "@svc/tools";
 import type { JobState } from "../../state/job.ts";
+import type { WithheldCall } from "../../state/progress.ts";
 import { shownOf } from "../../state/shown.ts";
 import type { AttemptResult, CallPlace, CallTurn, Invocation } from "../../steps/effects.ts";
 import { askOf } from "../ask/put-question.ts";
@@ -21,7 +22,7 @@ export type JobCalls = Pick<Port, "call" | "ready">;
  * `isFirst`: true if the job has made no call yet, so that svc need not look for earlier calls.
  */
 export function createCalls(
-  { caller, confirms }: { readonly caller: ToolCaller; readonly confirms: Pick<ConfirmGate, "confirmerOf"> },
+  { caller, confirms, clock }: CallsContext,
   onFaultPoint: OnFaultPoint | undefined,
   { isFirst = false }: { readonly isFirst?: boolean } = {},
 ): JobCalls {
@@ -36,13 +37,17 @@ export function createCalls(
         if (state.isSimulated) return { kind: "unsent" };
         return { kind: "limited", waitMs: askOf(state) === undefined ? 0 : askingPollMs };
       }
+      const drift = await driftOf({ caller, clock }, state, turn);
+      if ("withheld" in drift) return drift;
       if (onFaultPoint !== undefined) await onFaultPoint("before-call", { stepId });
       const called = await caller.call(requestOf(state, invocation, { ...turn, isFirst }));
-      return attemptedOf(called, { stepId, isEarlier: isEarlier(state, invocation) }, onFaultPoint);
+      return attemptedOf(called, { stepId, isEarlier: isEarlier(state, invocation), ...drift }, onFaultPoint);
     },
     async ready(state, invocation, turn) {
       const { stepId } = invocation.place;
       if (await isUnconfirmed(state, turn)) return undefined;
+      const drift = await driftOf({ caller, clock }, state, turn);
+      if ("withheld" in drift) return undefined;
       const ready = await caller.ready(requestOf(state, invocation, { ...turn, isFirst }));
       if (ready === undefined) return undefined;
       const isRead = ready.begun === undefined;
@@ -53,13 +58,67 @@ export function createCalls(
           if (isRead) await onFaultPoint?.("before-call", { stepId });
           const { called, end } = await ready.send();
           return {
-            attempted: await attemptedOf(called, { stepId, isEarlier: isEarlier(state, invocation) }, onFaultPoint),
+            attempted: await attemptedOf(
+              called,
+              { stepId, isEarlier: isEarlier(state, invocation), ...drift },
+              onFaultPoint,
+            ),
             end,
           };
         },
       };
     },
   };
+}
+
+/** What the calls of jobs need: the caller of tools, the clock, and the rules by which a person confirms calls. */
+type CallsContext = {
+  readonly caller: ToolCaller;
+  readonly clock: Clock;
+  readonly confirms: Pick<ConfirmGate, "confirmerOf">;
+};
+
+/**
+ * Says what a call does if the MCP server now describes its tool otherwise than an approver has accepted it. `withhold`: returns the result
+ * with which the call waits; undefined if the call fails.
+ */
+type Drift = { readonly withhold: ((message: string) => AttemptResult) | undefined };
+
+/**
+ * Returns what a call does if its tool has changed. Returns at once the result of a call that was withheld before, if no change was accepted
+ * since, and it is not yet time to ask the server again. A simulation does not wait. Nor does an undo: if its call fails, people are asked.
+ */
+async function driftOf(
+  { caller, clock }: Pick<CallsContext, "caller" | "clock">,
+  { projectId, isSimulated, status }: JobState,
+  { tool, withheld: before }: CallTurn,
+): Promise<Drift | Extract<AttemptResult, { kind: "withheld" }>> {
+  const waits = tool.action.mcp !== undefined && !isSimulated && status !== "compensating";
+  if (!waits) return { withhold: undefined };
+  const { slug: toolSlug } = tool.action;
+  const accepted = await caller.acceptedDescription(projectId, toolSlug);
+  const nowMs = clock.now();
+  if (before !== undefined && before.accepted === accepted && nowMs < before.triesAt)
+    return { kind: "withheld", withheld: before, message: undefined, waitMs: pollMs(before, nowMs) };
+  // The tool was removed from the project, so no acceptance can let the call go on.
+  if (accepted === undefined) return { withhold: undefined };
+  const { since = nowMs } = before ?? {};
+  return {
+    withhold: (message) => {
+      const withheld = { toolSlug, accepted, since, triesAt: clock.now() + serverPollMs(since, clock.now()) };
+      return { kind: "withheld", withheld, message, waitMs: pollMs(withheld, clock.now()) };
+    },
+  };
+}
+
+/** Returns the time in milliseconds until svc looks again if a change was accepted: from 2 s to a minute, more the longer the call waits. */
+function pollMs({ since }: WithheldCall, nowMs: number): number {
+  return Math.min(60_000, Math.max(2_000, (nowMs - since) / 20));
+}
+
+/** Returns the time in milliseconds until svc asks the server again: from 5 minutes to an hour, more the longer the call waits. */
+function serverPollMs(since: number, nowMs: number): number {
+  return Math.min(3_600_000, Math.max(300_000, nowMs - since));
 }
 
 /**
@@ -170,7 +229,7 @@ const notSent: Omit<Extract<AttemptResult, { kind: "answered" }>, "message"> = {
 
 async function attemptedOf(
   called: CallReply,
-  { stepId, isEarlier }: { readonly stepId: string; readonly isEarlier: boolean },
+  { stepId, isEarlier, withhold }: Drift & { readonly stepId: string; readonly isEarlier: boolean },
   onFaultPoint: OnFaultPoint | undefined,
 ): Promise<AttemptResult> {
   switch (called.outcome) {
@@ -178,6 +237,7 @@ async function attemptedOf(
     case "held": {
       await onFaultPoint?.("after-call", { stepId });
       const { result, isReplay } = called.answer;
+      if (result.isWithheld && withhold !== undefined) return withhold(result.message);
       return { kind: "answered", ...result, value: (result.value ?? {}) as JsonValue, isReplay };
     }
     case "in_progress":

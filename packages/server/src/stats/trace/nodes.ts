@@ -155,7 +155,10 @@ function jobState(job: JobRecord): State {
     case "pending_plan_approval":
       return { tone: Tone.WARN, summary: "A person must approve its plan.", remedy: Remedy.ANSWER_ASK, command };
     default:
-      return { tone: Tone.INFO, summary: "It is not finished." };
+      // The code of the last error while a call waits until an approver accepts a change of its tool.
+      return lastError.startsWith("TOOL_CHANGED:")
+        ? { tone: Tone.WARN, summary: `It waits for an approver${why}.`, command }
+        : { tone: Tone.INFO, summary: "It is not finished." };
   }
 }
 

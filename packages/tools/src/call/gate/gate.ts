@@ -2,7 +2,7 @@ import type { CodeTool } from "@svc/catalog";
 import { type CallReply, replyOfEarlier } from "../call-reply.ts";
 import type { CallRequest } from "../call-request.ts";
 import { bindCall } from "../find/bind.ts";
-import { type FindContext, findTool } from "../find/find-tool.ts";
+import { argumentsFor, type FindContext, findTool } from "../find/find-tool.ts";
 import { type PlanContext, planCall } from "../find/plan-call.ts";
 import { type PrepareContext, prepareCall } from "../prepare/prepare.ts";
 import type { MadeCall, PreparedCall } from "../prepare/prepared-call.ts";
@@ -42,7 +42,7 @@ export async function takeToTheGate(context: GateContext, given: CallRequest): P
   if ("refusal" in asked) return { at: "end", called: asked };
   const found = await findTool(context, asked);
   if ("outcome" in found) return { at: "end", called: found };
-  const { entry, plan } = planCall(context, asked, found);
+  const { entry, plan } = planCall(context, { ...asked, args: argumentsFor(asked, found.tool) }, found);
   const { isDryRun, job, tool } = plan;
   if (!isDryRun && job?.isFirst !== true) {
     // This check comes first, so that a call that was already executed gets its earlier answer, even if the tool, the account or `confirm`

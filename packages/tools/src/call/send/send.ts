@@ -120,7 +120,7 @@ function resultOfAnswer(sending: SentRequest, answer: AppAnswer, nowMs: number):
     case "refused":
       return resultOf({ outcome: "unreachable", message: answer.message });
     case "withheld":
-      return resultOf({ outcome: "not_callable", message: answer.message });
+      return resultOf({ outcome: "not_callable", message: answer.message, isWithheld: true });
     case "unreachable":
       return resultOf({ outcome: "unreachable", retryable: true, message: answer.message });
     case "broken":

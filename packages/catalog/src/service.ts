@@ -36,7 +36,7 @@ import type { CatalogViews } from "./private/private-toolkits.ts";
 import { createPublisher } from "./private/publish.ts";
 import { DefinitionError } from "./read/definition-file.ts";
 import { isPlayed, type SandboxMode } from "./sandbox-mode.ts";
-import { createSourceCalls } from "./source/service-source.ts";
+import { createSourceCalls, createToolStates, hasStates } from "./source/service-source.ts";
 import { newSource } from "./source/source-options.ts";
 import type { CatalogView, ToolkitSourceState } from "./view/view.ts";
 
@@ -80,14 +80,16 @@ export function createCatalogService(options: CatalogServiceOptions): ServiceImp
     return projectId === "" ? views.shared : views.forProject(caller.projectId);
   };
   const publish = createPublisher(views);
+  const withStates = createToolStates(db);
   const listPart = projectList(sealer, {
     ...{ call: "ListTools", order: bySlug, sizes: wholeLists },
     filter: ({ projectId, toolkitSlug, kind }: ListToolsRequest) => ({ projectId, toolkitSlug, kind }),
     async rows({ filter: { projectId, toolkitSlug, kind }, page: { after }, caller }) {
-      const { messages } = await viewFor(projectId, caller);
+      const shown = await viewFor(projectId, caller);
+      const { messages } = shown;
       const tools = toolkitSlug === "" ? messages.toolList : (messages.toolsOfToolkit.get(toolkitSlug) ?? []);
       const granted = toolsOfKind(tools, kind).filter((tool) => isMessageGranted(tool, caller.binding));
-      return itemsAfter(granted, after);
+      return withStates(shown, caller.projectId, itemsAfter(granted, after));
     },
     answer: (rows, { request }) => ({ tools: toolsInView(rows, request.view) }),
   });
@@ -113,16 +115,19 @@ export function createCatalogService(options: CatalogServiceOptions): ServiceImp
     async listTools(request, ctx) {
       const { projectId, toolkitSlug, kind, view, pageSize, pageToken } = request;
       const caller = requireProject(ctx);
-      const { messages } = await viewFor(projectId, caller);
-      const isWhole = caller.binding === undefined && toolkitSlug === "" && pageSize === 0 && pageToken === "";
-      return (isWhole ? messages.allTools(kind, view) : undefined) ?? listPart(request, ctx);
+      const shown = await viewFor(projectId, caller);
+      const isPlain = caller.binding === undefined && !hasStates(shown);
+      const isWhole = isPlain && toolkitSlug === "" && pageSize === 0 && pageToken === "";
+      return (isWhole ? shown.messages.allTools(kind, view) : undefined) ?? listPart(request, ctx);
     },
     async getTool(request, ctx) {
       const view = await viewFor(request.projectId, requireProject(ctx));
       const response = view.messages.tools.get(request.slug);
       if (response?.tool === undefined || !isMessageGranted(response.tool, requireProject(ctx).binding))
         throw catalogFaults.TOOL_NOT_FOUND(request.slug, view);
-      return response;
+      const { projectId } = requireProject(ctx);
+      const [tool] = await withStates(view, projectId, [response.tool]);
+      return tool === response.tool ? response : { tool };
     },
     async getToolkitConnectSpec(request, ctx) {
       const view = await viewFor(request.projectId, requireProject(ctx));

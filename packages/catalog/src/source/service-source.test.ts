@@ -2,6 +2,7 @@ import { createServer } from "node:http";
 import { privateToolkitsForProject } from "@svc/db/catalog/repo";
 import { type ToolkitSource, toolkitSourcesForProject } from "@svc/db/catalog/sources";
 import { createProject, setProjectPolicy } from "@svc/db/projects/repo";
+import { ToolView } from "@svc/gen/catalog";
 import { createTestClock } from "@svc/testing/clock";
 import { createTestDatabase } from "@svc/testing/database";
 import { afterAll, beforeEach, expect, test } from "vitest";
@@ -90,6 +91,30 @@ function callsOf(one: typeof client) {
 async function toolkit() {
   return (await client.getToolkit({ slug, projectId })).toolkit;
 }
+
+test("a tool has the state that its source was last read in, and other tools have none", async () => {
+  const stateOf = async (name: string, one = client) =>
+    (await one.getTool({ slug: `${slug}.${name}`, projectId })).tool?.state;
+  expect(await stateOf("list_orders")).toBe("accepted");
+  await refresh(newerDocument());
+  expect(await stateOf("list_orders")).toBe("changed");
+  expect(await stateOf("delete_order", otherNode)).toBe("gone");
+  const { tools } = await client.listTools({ projectId, toolkitSlug: slug, view: ToolView.SUMMARY });
+  expect(tools.map(({ slug: of, state }) => `${of} ${state}`)).toEqual([
+    "shop.create_order accepted",
+    "shop.delete_order gone",
+    "shop.get_order changed",
+    "shop.list_orders changed",
+    "shop.post_orders_by_id_cancel accepted",
+    "shop.report accepted",
+    "shop.search_orders accepted",
+  ]);
+  const { changes } = await client.getToolkitSource({ slug });
+  await client.acceptToolkitChanges({ slug, digest: changes?.digest ?? "" });
+  expect(await stateOf("list_orders")).toBe("accepted");
+  await client.publishToolkit({ definitionJson: privateDefinition({ slug }) });
+  expect(await stateOf("read_order")).toBe("");
+});
 
 test("a document that changes gives its changes by name, and alters nothing before an approver accepts them", async () => {
   const before = await toolNames();

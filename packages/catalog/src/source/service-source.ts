@@ -1,14 +1,21 @@
+import { create } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
-import { type ProjectId, requireProject } from "@svc/core";
+import { type ProjectId, requireProject, shareMessage } from "@svc/core";
 import { type ToolkitSource, toolkitSourcesForProject } from "@svc/db/catalog/sources";
-import type { CatalogService, Toolkit as ToolkitMessage } from "@svc/gen/catalog";
+import type { Database } from "@svc/db/connect";
+import {
+  type CatalogService,
+  type Toolkit as ToolkitMessage,
+  type Tool as ToolMessage,
+  ToolSchema,
+} from "@svc/gen/catalog";
 import { readBoundText } from "../bound/binding.ts";
 import { catalogFaults } from "../errors.ts";
 import { reportMessage } from "../import/convert-import.ts";
 import type { Toolkit } from "../model.ts";
 import { parseKeptToolkit } from "../private/parse-definition.ts";
 import { createPublisher } from "../private/publish.ts";
-import type { ToolkitSourceState } from "../view/view.ts";
+import type { CatalogView, ToolkitSourceState } from "../view/view.ts";
 import type { DefinitionDifferences } from "./compare-definitions.ts";
 import { readDifferences } from "./compare-texts.ts";
 import { changesMessage, sourceMessage } from "./convert-source.ts";
@@ -138,4 +145,86 @@ function checkChosen(slug: string, differences: DefinitionDifferences, { toolNam
   if ([...changed].some((name) => !flagged.includes(name))) return;
   if (flagged.length > 0) throw catalogFaults.CHANGES_FLAGGED(slug, flagged);
   throw catalogFaults.CHANGES_NOT_FOUND(slug);
+}
+
+/**
+ * State of a tool that was imported from a source: `accepted`; `changed` if the source describes it differently, and `gone` if the source
+ * does not have it any more. Both wait until an approver accepts the change.
+ */
+type ToolState = "accepted" | "changed" | "gone";
+
+/** The tools of a toolkit that are not in the state `accepted`, by name. */
+type OtherStates = ReadonlyMap<string, ToolState>;
+
+/** Returns the messages of tools with the states of those that were imported. Other tools stay as they are. */
+type WithStates = (
+  view: CatalogView,
+  projectId: ProjectId,
+  tools: readonly ToolMessage[],
+) => Promise<readonly ToolMessage[]>;
+
+/**
+ * Creates the function that adds states to tools. It reads the waiting changes of a source once for each version of the project's catalog,
+ * and only if the source has such changes.
+ */
+export function createToolStates(db: Database): WithStates {
+  const read = async (projectId: ProjectId, slug: string): Promise<OtherStates> => {
+    const source = await toolkitSourcesForProject(db, projectId).find(slug);
+    return source?.changes ? otherStates(source.changes) : new Map();
+  };
+  const known = new WeakMap<CatalogView, Map<string, Promise<OtherStates>>>();
+  const statesOf = (view: CatalogView, projectId: ProjectId, slug: string): Promise<OtherStates> => {
+    const ofView = known.get(view) ?? new Map<string, Promise<OtherStates>>();
+    known.set(view, ofView);
+    const found = ofView.get(slug) ?? read(projectId, slug);
+    ofView.set(slug, found);
+    // A failed read is not kept, so that the next request reads again.
+    found.catch(() => ofView.delete(slug));
+    return found;
+  };
+  return async (view, projectId, tools) => {
+    const imported = [...view.sources].filter(isImported);
+    if (imported.length === 0) return tools;
+    const asked = new Set(tools.map(({ toolkitSlug }) => toolkitSlug));
+    const states = new Map<string, OtherStates>();
+    for (const [slug, { changesWaiting }] of imported)
+      if (asked.has(slug)) states.set(slug, changesWaiting > 0 ? await statesOf(view, projectId, slug) : new Map());
+    return tools.map((tool) => {
+      const others = states.get(tool.toolkitSlug);
+      return others === undefined ? tool : inState(tool, others.get(nameOf(tool)) ?? "accepted");
+    });
+  };
+}
+
+/** True if the project of a catalog view has toolkits that were imported, whose tools have states. */
+export function hasStates({ sources }: Pick<CatalogView, "sources">): boolean {
+  return [...sources].some(isImported);
+}
+
+function isImported([, { kind }]: readonly [slug: string, source: ToolkitSourceState]): boolean {
+  return kind === "openapi" || kind === "mcp";
+}
+
+function nameOf({ slug, toolkitSlug }: ToolMessage): string {
+  return slug.slice(toolkitSlug.length + 1);
+}
+
+function otherStates(changes: string): OtherStates {
+  const { altered, leftOffTools = [], gone } = readDifferences(changes);
+  const changed = [...altered.map(({ tool }) => tool), ...leftOffTools];
+  return new Map([
+    ...changed.map((name) => [name, "changed"] as const),
+    ...gone.map((name) => [name, "gone"] as const),
+  ]);
+}
+
+const copies = new WeakMap<ToolMessage, Map<ToolState, ToolMessage>>();
+
+/** Returns a copy of a tool's shared message with a state. It is made once for each state. */
+function inState(tool: ToolMessage, state: ToolState): ToolMessage {
+  const ofTool = copies.get(tool) ?? new Map<ToolState, ToolMessage>();
+  copies.set(tool, ofTool);
+  const copy = ofTool.get(state) ?? shareMessage(create(ToolSchema, { ...tool, state }));
+  ofTool.set(state, copy);
+  return copy;
 }

@@ -92,6 +92,12 @@ function printToolkit(toolkit: Toolkit, spec: ToolkitConnectSpec, context: Comma
   printBlock(wrappedTableLines(["TO FILL IN", "EXAMPLE", "DECIDES", "DESCRIPTION"], rows), context);
 }
 
+/** Returns in words which change of an imported tool waits for an approver. */
+function stateText({ state, toolkitSlug }: Tool): string {
+  const what = state === "gone" ? "its source does not have it any more" : "its source describes it differently";
+  return `${state}: ${what}; svc toolkits changes ${toolkitSlug} shows the change`;
+}
+
 async function showTool(slug: string, options: ShowOptions, context: CommandContext): Promise<void> {
   const client = await openProjectClient(options, context);
   const projectId = await ownProjectId(client);
@@ -105,6 +111,7 @@ async function showTool(slug: string, options: ShowOptions, context: CommandCont
     ["scopes", tool.requiredScopes.join(" ") || "none"],
   ];
   if (tool.kind !== ToolKind.TRIGGER) facts.push(["callable", tool.callable ? "yes" : `no. ${tool.uncallableReason}`]);
+  if (tool.state !== "" && tool.state !== "accepted") facts.push(["state", stateText(tool)]);
   if (tool.replacedBy !== "") facts.push(["deprecated", `use ${tool.replacedBy}`]);
   if (tool.pagingJson !== "") facts.push(["pages", declaredText(tool.pagingJson)]);
   if (tool.pollJson !== "") facts.push(["polls", declaredText(tool.pollJson)]);

@@ -1876,6 +1876,8 @@ export type ProgramNote = Message<"svc.v1.ProgramNote"> & {
    * - `FIELD_UNVERIFIED`: svc cannot check a field name in the program, because it does not know the fields of the
    *   rows.
    * - `VALUE_UNLISTED`: a field is compared with a value that the tool's argument of the same name does not accept.
+   * - `OUTPUT_UNDECLARED`: the program uses the answer to a write, and the tool does not declare its output. A simulation
+   *   sends no write, and continues with made-up data.
    * - `SAGA_UNDOES_NOTHING`: no call declares an undo.
    * - `ZONE_DEFAULT`: the schedule names no time zone, so its times are in UTC.
    * - `ENTITY_UNHEARD`: none of the trigger's recent events belongs to the entity (customer or user) that the schedule

@@ -1,3 +1,4 @@
+import type { Action } from "@svc/catalog";
 import { ifStep, testContext } from "@svc/testing/programs";
 import { expect, test } from "vitest";
 import { checkProgram } from "./program.ts";
@@ -51,6 +52,27 @@ test.each<[string, object[]]>([
 test("the first rows alone may be what is meant", async () => {
   const top = { id: "top", limit: "deals", max: 5 };
   expect(await notesOf([deals(), top, { id: "each", map: "top", do: [say("a")] }])).toEqual([]);
+});
+
+test("an answer to a write whose tool does not declare its output is noted if the program uses it", async () => {
+  const slug = "messaging_bot.send_message";
+  const sends = context.view.tools.get(slug) as Action;
+  const answered = async (changes: object, after: object[] = [say("b", { $text: "{steps.a.text}" })]) => {
+    const tools = new Map([...context.view.tools, [slug, { ...sends, ...changes } as Action]]);
+    const program = JSON.stringify({ version: 1, title: "Test", steps: [say("a"), ...after] });
+    const checked = await checkProgram(program, { ...context, view: { ...context.view, tools } });
+    if ("faults" in checked) throw new Error(JSON.stringify(checked.faults));
+    return checked.notes.map(({ code, pointer }) => `${code} ${pointer}`);
+  };
+  const noted = ["OUTPUT_UNDECLARED /steps/0/call"];
+  const text = { text: { type: "string" } };
+  const plain = { type: "object", properties: { ...text, data: { type: "object" }, parts: { type: "array" } } };
+  const mcp = { tool: "send", digest: "" };
+  expect(await answered({ mcp, outputSchema: plain })).toEqual(noted);
+  expect(await answered({ outputSchema: { type: "object" } })).toEqual(noted);
+  expect(await answered({ mcp, outputSchema: { type: "object", properties: text } })).toEqual([]);
+  expect(await answered({ mcp, outputSchema: plain, class: "read" })).toEqual([]);
+  expect(await answered({ mcp, outputSchema: plain }, [])).toEqual([]);
 });
 
 test("a list without pages of its tool has nothing to note", async () => {

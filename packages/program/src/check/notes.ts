@@ -1,5 +1,5 @@
 import type { Action } from "@svc/catalog";
-import { formatDuration } from "@svc/core";
+import { formatDuration, isObject } from "@svc/core";
 import { type JsonObject, pathOf } from "../json.ts";
 import { beyondDeadline } from "../limits.ts";
 import type { Program } from "../program.ts";
@@ -16,7 +16,10 @@ import type { Check } from "./context.ts";
 export function noteProgram(program: Program, document: JsonObject, check: Check): void {
   const text = JSON.stringify(document);
   for (const step of stepsOf(program.steps)) if (step.kind === "call") notePages(step, program, text, check);
-  for (const call of callsOf(program.steps)) noteAnswer(call, text, check);
+  for (const call of callsOf(program.steps)) {
+    noteAnswer(call, text, check);
+    noteOutput(call, text, check);
+  }
   noteSaga(program, check);
 }
 
@@ -79,6 +82,31 @@ function noteAnswer({ id, tool, rows, pointer }: StepCall, text: string, { actio
     const hint = `read the rows in a separate step, "rows": {"from": "${path}[]", "keep": […], "page": {"max": 20}}, and list or map those`;
     faults.note("PAGES_UNREAD", [...pathOf(pointer), "call"], message, hint);
   }
+}
+
+/**
+ * Adds a note if a program uses the answer to a write whose tool does not declare its output. A simulation sends no write and takes a sample
+ * of the declared output instead, so here it continues with made-up data.
+ */
+function noteOutput({ id, tool, rows, pointer }: StepCall, text: string, { actions, faults }: Check): void {
+  const action = actions.get(tool);
+  if (action === undefined || action.class === "read" || declaresOutput(action)) return;
+  const isUsed = rows !== undefined || new RegExp(String.raw`\b(?:steps|calls)\.${id}\.`).test(text);
+  if (!isUsed) return;
+  const message = `uses the answer of ${tool}, which does not declare its output: a simulation sends no write, and continues with made-up data`;
+  const hint = "read what you need in a step of its own, or check the parts that depend on the answer in a live run";
+  faults.note("OUTPUT_UNDECLARED", [...pathOf(pointer), "call"], message, hint);
+}
+
+/** Fields of the result of an MCP server's tool without an output schema, as svc declares them. */
+const plainFields = ["text", "data", "parts"];
+
+function declaresOutput({ mcp, outputSchema }: Action): boolean {
+  const { properties, anyOf } = outputSchema;
+  const fields = isObject(properties) ? Object.keys(properties) : [];
+  const isPlain =
+    mcp !== undefined && fields.length === plainFields.length && plainFields.every((name) => fields.includes(name));
+  return anyOf !== undefined || (fields.length > 0 && !isPlain);
 }
 
 /**

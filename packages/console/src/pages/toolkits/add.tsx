@@ -65,9 +65,9 @@ function AddAgain({ projectId, slug }: { projectId: string; slug: string }) {
   if (source === undefined || spec.data === undefined) return <Skeleton rows={4} />;
   const key = spec.data.spec?.authSchemes.find(({ type }) => type === "api_key");
   const header = source.kind === "mcp" ? (key?.keyName ?? "") : "";
-  return (
-    <AddToolkit projectId={projectId} initial={{ ...emptySource, url: source.origin, slug, header, replace: true }} />
-  );
+  // An import without trust would end the trust of the source.
+  const kept = { url: source.origin, slug, header, trust: source.trust };
+  return <AddToolkit projectId={projectId} initial={{ ...emptySource, ...kept, replace: true }} />;
 }
 
 function AddToolkit({ projectId, initial }: { projectId: string; initial: SourceInput }) {
@@ -229,6 +229,12 @@ function SourceForm({
                 hint="Changes wait until an approver accepts them. svc reads an MCP server again also without this."
               />
             )}
+            <CheckField
+              label="Accept later changes without an approver"
+              checked={input.trust}
+              onChange={(trust) => onChange({ trust })}
+              hint="Only for a source of your own. Milder classes, suspicious texts and a new address still wait for an approver."
+            />
             <OptionField
               label="Authentication"
               {...fieldOf("auth")}

@@ -10,15 +10,17 @@ test("a document is sent by its address or as its text, and an MCP server with t
     slug: " shop ",
     header: "X-Api-Key",
     watch: true,
+    trust: true,
   };
   expect(importRequest(input, "openapi")).toMatchObject({
-    ...{ slug: "shop", replace: false, watch: true, overrides: [] },
+    ...{ slug: "shop", replace: false, watch: true, trust: true, overrides: [] },
     openapi: { url: "https://api.example.com/openapi.json", server: "", auth: "" },
   });
   expect(importRequest({ ...input, file: { name: "a.yaml", text: "openapi: 3.1.0" } }, "openapi")).toMatchObject({
     ...{ watch: false, openapi: { document: "openapi: 3.1.0" } },
   });
   expect(importRequest(input, "mcp")).toMatchObject({
+    trust: true,
     mcp: { url: "https://api.example.com/openapi.json", header: "X-Api-Key" },
   });
 });

@@ -15,11 +15,23 @@ export type SourceInput = {
   readonly replace: boolean;
   /** True if svc reads the document again each day. */
   readonly watch: boolean;
+  /** True if svc accepts later changes of the source by itself, except those that may be dangerous. */
+  readonly trust: boolean;
 };
 
 /** A form without input. */
 export const emptySource: SourceInput = {
-  ...{ url: "", file: undefined, slug: "", header: "", server: "", auth: "", replace: false, watch: false },
+  ...{
+    url: "",
+    file: undefined,
+    slug: "",
+    header: "",
+    server: "",
+    auth: "",
+    replace: false,
+    watch: false,
+    trust: false,
+  },
 };
 
 /** Kind of the source of an import. */
@@ -30,11 +42,11 @@ type ToolOverride = { readonly match: string; readonly class?: string; readonly 
 
 /** Returns the request that imports a source of this kind, with the user's choices for its tools. */
 export function importRequest(
-  { url, file, slug, header, server, auth, replace, watch }: SourceInput,
+  { url, file, slug, header, server, auth, replace, watch, trust }: SourceInput,
   kind: ImportKind,
   overrides: readonly ToolOverride[] = [],
 ): MessageInitShape<typeof ImportToolkitRequestSchema> {
-  const shared = { slug: slug.trim(), replace, overrides: [...overrides] };
+  const shared = { slug: slug.trim(), replace, trust, overrides: [...overrides] };
   if (kind === "mcp") return { ...shared, mcp: { url: url.trim(), header: header.trim() } };
   const source = file === undefined ? { url: url.trim() } : { document: file.text };
   return {

@@ -868,7 +868,8 @@ const connections: Case[] = [
   ["PutToolkitClient", { ...client, toolkitSlug: "calendar" }, "not_found PRIVATE_TOOLKIT_NOT_FOUND"],
   ["PutToolkitClient", { ...client, toolkitSlug: kept }, "invalid_argument SCHEME_NOT_DECLARED"],
   ["PutToolkitClient", { ...client, issuer: "login" }, "failed_precondition ISSUER_UNUSABLE"],
-  ["DeleteToolkitClient", { toolkitSlug: "own_login" }, "ok "],
+  ["DeleteToolkitClient", { toolkitSlug: "own_login", dryRun: true }, "ok client"],
+  ["DeleteToolkitClient", { toolkitSlug: "own_login" }, "ok client"],
   ["DeleteToolkitClient", { toolkitSlug: "own_login" }, "not_found TOOLKIT_CLIENT_NOT_FOUND"],
   // The sandbox answers, so no real credential is tested.
   ["TestConnection", { id: "$account" }, "ok outcome,message,toolSlug,providerStatus,testedAt,callId,account"],

@@ -133,6 +133,17 @@ test("an import says which client to register where, and uses the client that is
   expect((await importMcp("tracker", { replace: true })).json.report).toMatchObject({ operations: 1 });
 });
 
+test("a trial run names the client that a deletion would delete, and deletes none", async () => {
+  const named = { toolkitSlug: "probe", clientId: "own-client", clientSecret: secret };
+  await put(named);
+  const trial = await call("ConnectionsService/DeleteToolkitClient", { toolkitSlug: "probe", dryRun: true });
+  expect(trial.json.client).toMatchObject({ clientId: "own-client", hasSecret: true, registration: "manual" });
+  const { json } = await remove("probe");
+  expect(json).toEqual(trial.json);
+  const again = await call("ConnectionsService/DeleteToolkitClient", { toolkitSlug: "probe", dryRun: true });
+  expect(again.reason).toBe("TOOLKIT_CLIENT_NOT_FOUND");
+});
+
 test("the own client has priority over documents and registration, and a new registration over none", async () => {
   changes = { registration_endpoint: `${issuer.url}/register`, client_id_metadata_document_supported: true };
   await put({ toolkitSlug: "first", clientId: "own-client", issuer: issuer.url });

@@ -85,7 +85,8 @@ function jsonOf<Input extends DescMessage, Output extends DescMessage>(
   request: MessageInitShape<Input>,
 ): string {
   const fields = request as Readonly<Record<string, unknown>>;
-  if (deleted !== undefined) return JSON.stringify({ deleted: fields[deleted] });
+  // A trial run deletes nothing, so it prints the answer.
+  if (deleted !== undefined && fields["dryRun"] !== true) return JSON.stringify({ deleted: fields[deleted] });
   if (ended !== undefined) return JSON.stringify({ ended: fields[ended] });
   const value: unknown = result === undefined ? answer : answer[result];
   const field = output.fields.find(({ localName }) => localName === result);

@@ -1,9 +1,10 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { catalogFaults, type Toolkit } from "@svc/catalog";
 import { type ProjectId, quotaFaults, requireProject } from "@svc/core";
-import { type FoundToolkitClient, toolkitClientsForProject } from "@svc/db/catalog/clients";
-import type { ConnectionsService } from "@svc/gen/connections";
+import { type FoundToolkitClient, type ToolkitClient, toolkitClientsForProject } from "@svc/db/catalog/clients";
+import type { ConnectionsService, ToolkitClientSchema } from "@svc/gen/connections";
 import { connectionFaults } from "../errors.ts";
 import { callbackUrlOf } from "../oauth-flow.ts";
 import type { ConnectionsOptions } from "../options.ts";
@@ -43,13 +44,28 @@ export function toolkitClientMethods(options: ConnectionsOptions): Methods {
         redirectUrl: callbackUrlOf(publicUrl(), issuer),
       };
     },
-    async deleteToolkitClient({ toolkitSlug }, ctx) {
+    async deleteToolkitClient({ toolkitSlug, dryRun }, ctx) {
       const { projectId } = requireProject(ctx);
-      if (!(await toolkitClientsForProject(db, projectId).delete(toolkitSlug)))
-        throw connectionFaults.TOOLKIT_CLIENT_NOT_FOUND(toolkitSlug);
-      return {};
+      const clients = toolkitClientsForProject(db, projectId);
+      const client = await clients.find(toolkitSlug);
+      const isFound = client !== undefined && (dryRun || (await clients.delete(toolkitSlug)));
+      if (!isFound) throw connectionFaults.TOOLKIT_CLIENT_NOT_FOUND(toolkitSlug);
+      return { client: clientMessage(client) };
     },
   };
+}
+
+/** Returns a stored client in the form of the API, without its secret. */
+function clientMessage({
+  slug,
+  issuer,
+  clientId,
+  clientSecret,
+  registration,
+  updatedAt,
+}: ToolkitClient): MessageInitShape<typeof ToolkitClientSchema> {
+  const hasSecret = clientSecret !== null;
+  return { toolkitSlug: slug, issuer, clientId, hasSecret, registration, updatedAt: timestampFromMs(updatedAt) };
 }
 
 /** A toolkit that gets an OAuth client. `toolkit`: undefined if the project has not made it yet. `given`: the issuer that the caller named. */

@@ -57,10 +57,13 @@ export const addToolkitClient = topic({
     delete: call(ConnectionsService.method.deleteToolkitClient, {
       says: "delete the project's OAuth client for a toolkit; tokens of its accounts are no longer renewed",
       takes: { "<toolkit>": ["slug of the private toolkit", { fills: "toolkitSlug" }] },
+      options: [["--dry-run", "only show the client that would be deleted"]],
       deleted: "toolkitSlug",
-      json: "the slug as JSON",
-      shows: "the OAuth client for {toolkitSlug} is deleted",
-      examples: ["svc toolkits client delete tracker"],
+      json: "the slug as JSON; with --dry-run, the client",
+      shows: ({ client }, { request: { toolkitSlug, dryRun } }) =>
+        dryRun === true ? clientLines(client, "") : `the OAuth client for ${toolkitSlug} is deleted`,
+      notes: (_, { request: { dryRun } }) => (dryRun === true ? "Nothing is deleted." : []),
+      examples: ["svc toolkits client delete tracker", "svc toolkits client delete tracker --dry-run"],
     }),
   },
 });

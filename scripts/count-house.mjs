@@ -9,7 +9,7 @@ import { dirname, join, normalize, relative, resolve } from "node:path";
  * too long, needs it; the commit says why. `code` counts lines without comments and empty lines, so a longer comment needs no higher limit.
  * `shortFiles` counts files of at most 30 lines, and here comments do count.
  */
-const limits = { files: 1_739, code: 159_354, shortFiles: 159, oneUseShare: 0.47, sharedTypeNames: 0 };
+const limits = { files: 1_739, code: 159_739, shortFiles: 159, oneUseShare: 0.47, sharedTypeNames: 0 };
 
 const options = new Set(process.argv.slice(2).filter((argument) => argument.startsWith("--")));
 const root = resolve(
@@ -93,7 +93,7 @@ function codeLinesOf(text) {
 const lineCounts = [...sources].map(([path, text]) => ({
   path,
   lines: text.split("\n").length - 1,
-  code: codeLinesOf(text),
+  code: 159_739codeLinesOf(text),
 }));
 const typeFiles = Map.groupBy(
   all.filter(({ kind }) => kind === "type" || kind === "interface" || kind === "class"),
@@ -113,7 +113,7 @@ function figures() {
         {
           files: files.length,
           lines: files.reduce((sum, { lines }) => sum + lines, 0),
-          code: files.reduce((sum, { code }) => sum + code, 0),
+          code: 159_739files.reduce((sum, { code }) => sum + code, 0),
           shortFiles: files.filter(({ lines }) => lines <= 30).length,
           exports: own.length,
           oneUse: own.filter(({ users }) => users.size === 1).length,
@@ -125,7 +125,7 @@ function figures() {
   const whole = {
     files: sum("files"),
     lines: sum("lines"),
-    code: sum("code"),
+    code: 159_739sum("code"),
     shortFiles: sum("shortFiles"),
     exports: sum("exports"),
     oneUse: sum("oneUse"),

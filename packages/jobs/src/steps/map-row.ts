@@ -275,8 +275,9 @@ function withheldOf({ withheld }: MapAt["progress"], toolSlug: string): Withheld
 function stopped(work: RowWork, postponed: Extract<InvokeResult, { kind: "postponed" }>, nowMs: number): RowEnd {
   const { attempts, waitMs, isLimited = false, withheld } = postponed;
   const fullUntilMs = nowMs + waitMs;
-  if (attempts > 0) work.retry = { attempts, dueAt: fullUntilMs };
-  return isLimited && (attempts === 0 || withheld !== undefined) ? { fullUntilMs, withheld } : undefined;
+  if (isLimited && attempts === 0) return { fullUntilMs, withheld };
+  work.retry = { attempts, dueAt: fullUntilMs };
+  return withheld && { fullUntilMs, withheld };
 }
 
 function rowTooLarge(callId: string): CallFault {

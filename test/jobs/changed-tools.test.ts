@@ -123,7 +123,12 @@ test("the rows of a map wait together, and each is sent once after the acceptanc
 
 test.each([
   ["breaks the arguments", { inputSchema: keyed }, [], /^invalid_arguments: step find/],
-  ["makes the class stricter", {}, [{ match: "find", class: "destructive" }], /^not_callable: step find: .* is destructive since/],
+  [
+    "makes the class stricter",
+    {},
+    [{ match: "find", class: "destructive" }],
+    /^not_callable: step find: .* is destructive since/,
+  ],
   ["removes the tool", undefined, [], /^not_callable: step find/],
 ] as const)("an acceptance that %s fails the step", async (_what, change, overrides, error) => {
   const id = await submit([callOf("find", { id: 7 })]);

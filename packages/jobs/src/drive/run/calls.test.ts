@@ -1,6 +1,6 @@
 import { createId } from "@svc/core";
-import type { CallReply, ToolCaller } from "@svc/tools";
 import { createTestClock } from "@svc/testing/clock";
+import type { CallReply, ToolCaller } from "@svc/tools";
 import { expect, test } from "vitest";
 import type { JobState } from "../../state/job.ts";
 import type { AttemptResult, CallTurn, Invocation } from "../../steps/effects.ts";

@@ -136,7 +136,7 @@ export function jobNode(job: JobRecord, title: string): TracedNode {
 }
 
 function jobState(job: JobRecord): State {
-  const { id, status, park } = job;
+  const { id, status, park, lastError } = job;
   const command = `svc jobs show ${id}`;
   const failure = jobFailure({ ...job, atMs: job.finishedAt ?? job.updatedAt, entities: job.estimate.entities });
   if (failure !== undefined) {
@@ -157,7 +157,7 @@ function jobState(job: JobRecord): State {
     default:
       // The code of the last error while a call waits until an approver accepts a change of its tool.
       return lastError.startsWith("TOOL_CHANGED:")
-        ? { tone: Tone.WARN, summary: `It waits for an approver${why}.`, command }
+        ? { tone: Tone.WARN, summary: `It waits for an approver${afterColon(lastError)}.`, command }
         : { tone: Tone.INFO, summary: "It is not finished." };
   }
 }

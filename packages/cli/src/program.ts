@@ -7,6 +7,7 @@ import { type CommandContext, processContext } from "./command/context.ts";
 import { type CommandMaker, optionsByField } from "./command/declared.ts";
 import { failureText, type RanCommand } from "./command/error.ts";
 import { addExamples } from "./command/options.ts";
+import { nameProfile } from "./command/profiles.ts";
 import { addAnswerCommand } from "./custom/answer.ts";
 import { addBackupCommand, addRestoreCommand } from "./custom/backup.ts";
 import { addCallCommand } from "./custom/call/call.ts";
@@ -14,6 +15,7 @@ import { addConnectCommand } from "./custom/connect/connect.ts";
 import { addEraseCommand } from "./custom/erase.ts";
 import { addExportCommand } from "./custom/export.ts";
 import { addListenCommand } from "./custom/listen/listen.ts";
+import { addLoginCommand, addLogoutCommand, addUseCommand } from "./custom/login.ts";
 import { addPublishCommand } from "./custom/publish.ts";
 import { addReplayCommand } from "./custom/replays/replay.ts";
 import { addResumeCommand } from "./custom/resume.ts";
@@ -70,7 +72,8 @@ export async function run(argv: string[]): Promise<void> {
 export async function runCommand(argv: readonly string[], context: CommandContext): Promise<number> {
   let running: RanCommand | undefined;
   const parse = async () => {
-    const program = createProgram(context).hook("preAction", (_, action) => {
+    const program = createProgram(context).hook("preAction", (top, action) => {
+      nameProfile(context, top.opts<{ profile?: string }>().profile);
       running = { path: pathOf(action), options: optionsByField(action) };
     });
     refuseUnknownCommand(program, argv);
@@ -133,6 +136,9 @@ const commands: Readonly<Record<string, CommandMaker>> = {
   console: addConsoleCommand,
   grants: addGrantsCommand,
   "agent-keys": addAgentKeysCommand,
+  login: addLoginCommand,
+  use: addUseCommand,
+  logout: addLogoutCommand,
   whoami: addWhoamiCommand,
   erase: addEraseCommand,
   export: addExportCommand,
@@ -169,7 +175,10 @@ export function commandHelp(): readonly CommandHelp[] {
 }
 
 function createProgram(context: CommandContext): Command {
-  const program = createServeProgram(context);
+  const program = createServeProgram(context).option(
+    "--profile <name>",
+    "profile of `svc login` to use (default: SVC_PROFILE, otherwise the one of `svc use`)",
+  );
   for (const [name, add] of Object.entries(commands)) add(program, context, name);
   program.addHelpText("after", "\nIn a checkout, `npx svc <command>` runs a command, and `npm start` is `svc serve`.");
   addExamples(program, [

@@ -14,6 +14,7 @@ import type { Command } from "commander";
 import { plainText } from "../text/plain.ts";
 import type { CommandContext } from "./context.ts";
 import { CommandError } from "./error.ts";
+import { namedProfile, profileOf } from "./profiles.ts";
 
 const exampleUrl = "http://127.0.0.1:8080";
 
@@ -56,8 +57,16 @@ function addAdminToken(command: Command): Command {
 }
 
 /** Returns the address of the server without a slash at the end. Throws CommandError if the address is not valid. */
-export function serverUrl({ url }: AddressedServer, { environment }: CommandContext): string {
-  const text = (url ?? environment.get("SVC_URL") ?? localUrl(environment)).trim();
+export function serverUrl({ url }: AddressedServer, context: CommandContext): string {
+  const { environment } = context;
+  if (url !== undefined && namedProfile(context) !== undefined)
+    throw new CommandError("give --url or --profile, not both: a profile has an address", 2);
+  return validUrl(url ?? profileOf(context)?.url ?? environment.get("SVC_URL") ?? localUrl(environment));
+}
+
+/** Returns an address of a service without a slash at the end. Throws CommandError if it is not an http or https URL. */
+export function validUrl(given: string): string {
+  const text = given.trim();
   const [, port] = /^https?:\/\/[^/?#]*:(\d+)(?:[/?#]|$)/i.exec(text) ?? [];
   if (port !== undefined && (Number(port) < 1 || Number(port) > 65_535)) {
     throw new CommandError(`the address ${JSON.stringify(text)} has the port ${port}; expected 1 to 65535`);
@@ -96,9 +105,19 @@ export function originOf(context: CommandContext): Origin | undefined {
  */
 export async function openProjectClient(options: ProjectOptions, context: CommandContext): Promise<SvcClient> {
   const baseUrl = serverUrl(options, context);
-  const found = given("key", [options.apiKey, "--api-key"], "SVC_API_KEY", context) ?? (await firstKey(context));
+  const found = keyOfProfile(options, context) ?? (await keyOf(options, context));
   origins.set(context, { url: baseUrl, credential: found.source, isAdmin: false });
   return createSvcClient({ baseUrl, apiKey: found.text.trim(), interceptors: [noteListLimits(context)] });
+}
+
+/** Returns the key of the profile that the command uses. Undefined if it uses none, or if the user gave an address or a key. */
+function keyOfProfile({ url, apiKey }: ProjectOptions, context: CommandContext): Credential | undefined {
+  const profile = url === undefined && apiKey === undefined ? profileOf(context) : undefined;
+  return profile && { text: profile.apiKey, source: `the key comes from the profile ${profile.name}` };
+}
+
+async function keyOf({ apiKey }: ProjectOptions, context: CommandContext): Promise<Credential> {
+  return given("key", [apiKey, "--api-key"], "SVC_API_KEY", context) ?? firstKey(context);
 }
 
 /**

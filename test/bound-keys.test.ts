@@ -212,6 +212,7 @@ const table: Readonly<Record<string, readonly Row[]>> = {
   "JobsService/ResumeJob": noJob("id"),
   "JobsService/RetryJob": noJob("id"),
   "JobsService/ListSteps": noJob("jobId"),
+  "JobsService/GetStep": noJob("jobId"),
   "JobsService/ListUndoEntries": noJob("jobId"),
   "JobsService/ListJobEvents": noJob("jobId"),
   "JobsService/WatchJob": [],

@@ -286,6 +286,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
     ...["IdentityService/GetIdentity", "JobsService/CheckProgram", "JobsService/GetJob", "JobsService/ListJobs"],
     "JobsService/DescribeProgram",
     ...["JobsService/ListSteps", "JobsService/ListUndoEntries", "JobsService/ListJobEvents", "JobsService/WatchJob"],
+    "JobsService/GetStep",
     ...["JobsService/ListSkills", "JobsService/GetSkill", "JobsService/ListAsks", "JobsService/GetAsk"],
     ...["SecretsService/ListSecrets", "StandingService/GetStandingProgram", "StandingService/ListStandingPrograms"],
     ...["StandingService/GetBackfill", "StandingService/ListStandingRuns", "StandingService/GetStandingRun"],

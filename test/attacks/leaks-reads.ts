@@ -157,7 +157,11 @@ async function readJobs(call: Playing["call"]): Promise<void> {
     const { jobs } = await call("JobsService/ListJobs", { mode });
     await Promise.all(jobs.map(({ id }: Json) => call("JobsService/GetJob", { id })));
     await Promise.all(jobs.map(({ id }: Json) => call("JobsService/ListJobEvents", { jobId: id })));
-    await Promise.all(jobs.map(({ id }: Json) => call("JobsService/ListSteps", { jobId: id })));
+    const listed = await Promise.all(jobs.map(({ id }: Json) => call("JobsService/ListSteps", { jobId: id })));
+    for (const [index, { steps }] of listed.entries()) {
+      const jobId = jobs[index].id;
+      await Promise.all(steps.map(({ stepId }: Json) => call("JobsService/GetStep", { jobId, stepId })));
+    }
     await Promise.all(jobs.map(({ id }: Json) => call("JobsService/DescribeProgram", { jobId: id })));
     await Promise.all(jobs.map(({ id }: Json) => call("JobsService/ListUndoEntries", { jobId: id })));
   }

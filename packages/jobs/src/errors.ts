@@ -140,6 +140,12 @@ export const jobFaults = defineFaults({
     says: (why: string) => `fromStepId ${why}`,
     help: "Name one of the job's stepReceipts, or leave it empty to continue where the job stopped.",
   },
+  STEP_NOT_FOUND: {
+    code: "not_found",
+    field: "stepId",
+    says: (jobId: string, stepId: string) => `the program of job ${jobId} has no step ${formatValue(stepId)}`,
+    help: text`${call("ListSteps")} lists the steps of the job.`,
+  },
   OVERRIDES_INVALID: {
     code: "invalid_argument",
     field: "paramsJson",

@@ -9,13 +9,14 @@ import { addJobCheck } from "../custom/jobs/check.ts";
 import { addJobDescribe } from "../custom/jobs/describe.ts";
 import { addJobRerun, addJobRetry } from "../custom/jobs/retry.ts";
 import { addJobShow } from "../custom/jobs/show.ts";
-import { addJobSteps } from "../custom/jobs/steps.ts";
+import { addJobSteps, stepLines } from "../custom/jobs/steps.ts";
 import { addJobSubmit } from "../custom/jobs/submit.ts";
 import { hasEnded, standingText, statusNames, statusOfName, statusText } from "../custom/jobs/text.ts";
 import { addJobWatch } from "../custom/jobs/watch/watch-job.ts";
 import { plainText } from "../text/plain.ts";
 
-const { listJobs, listJobEvents, listUndoEntries, pauseJob, resumeJob, cancelJob, promoteJob } = JobsService.method;
+const { listJobs, getStep, listJobEvents, listUndoEntries, pauseJob, resumeJob, cancelJob, promoteJob } =
+  JobsService.method;
 const { parkJob, releaseJob } = AdminService.method;
 const exampleId = "job_01h455vb4pex5vsknk084sn02q";
 
@@ -47,7 +48,11 @@ const aboutJobOfProject = {
 
 /**
  * The commands for jobs and programs:
+<<<<<<< HEAD
  * `svc jobs submit|check|describe|list|show|steps|undo-entries|watch|log|retry|rerun|pause|resume|cancel|promote|park|release`.
+=======
+ * `svc jobs submit|check|list|show|steps|step|undo-entries|watch|log|retry|rerun|pause|resume|cancel|promote|park|release`.
+>>>>>>> fc4bb6510 (jobs: GetStep, and times of steps in ListSteps)
  */
 export const addJobsCommand = topic({
   says: "check and describe programs and submit them as jobs; follow, read, retry, pause, resume, cancel and promote jobs; as administrator, park and release them",
@@ -101,6 +106,16 @@ export const addJobsCommand = topic({
     }),
     show: addJobShow,
     steps: addJobSteps,
+    step: call(getStep, {
+      says: "show one step of a job: its arguments, the form of its output, its rows, and if a retry can start there",
+      takes: {
+        "<id>": ["id of the job, job_…", { fills: "jobId" }],
+        "<step>": ["id of the step in the program, such as send", { fills: "stepId" }],
+      },
+      json: "the step as JSON",
+      shows: stepLines,
+      examples: [`svc jobs step ${exampleId} send`],
+    }),
     "undo-entries": list(listUndoEntries, {
       says: "list how the calls of a job can be undone, or were: one entry for each call, in order",
       takes: { "<id>": ["id of the job, job_…", { fills: "jobId" }] },

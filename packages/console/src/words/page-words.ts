@@ -17,7 +17,8 @@ const places: Readonly<Record<string, readonly string[]>> = {
   "“Question endpoints” on the page People": ["ListAskEndpoints"],
   "the page Approvals": ["ListAsks", "GetAsk", "AnswerAsk"],
   "the page Jobs": [
-    ...["ListJobs", "GetJob", "WatchJob", "ListJobEvents", "ListSteps", "CancelJob", "PromoteJob", "ListUndoEntries"],
+    ...["ListJobs", "GetJob", "WatchJob", "ListJobEvents", "ListSteps", "GetStep", "CancelJob", "PromoteJob"],
+    "ListUndoEntries",
   ],
   "“New program” on the page Jobs": ["SubmitJob", "CheckProgram"],
   "“Graph” on the page of the job": ["DescribeProgram"],

@@ -18,7 +18,7 @@ export type JobsContext = {
   readonly accounts: Pick<AccountAccess, "resolve">;
   readonly asks: AskPort;
   /** The engine of this node. Its `wake`, `cancel` and `reserve` make it act at once instead of at its next poll. */
-  readonly engine: Pick<JobEngine, "wake" | "cancel" | "reserve" | "pause" | "resume" | "retry">;
+  readonly engine: Pick<JobEngine, "wake" | "cancel" | "reserve" | "pause" | "resume" | "retry" | "whyNotRetried">;
   /** Programs that were checked on this node, cached for its drivers (each runs one job's steps). */
   readonly programs: Pick<ProgramCache, "put" | "get">;
   readonly hints: JobHints;

@@ -150,7 +150,7 @@ function toSaga({ state, entries, done, failed }: SagaDocument): MessageInitShap
 }
 
 /** Converts the stored summary (receipt) of one step of a job to the form of the API. */
-function toStepReceipt(receipt: StepReceiptDocument): StepReceipt {
+export function toStepReceipt(receipt: StepReceiptDocument): StepReceipt {
   const { stepId, kind, toolSlug, toolVersion, state, attempts, startedAt, finishedAt, decision } = receipt;
   const { rows, calls, errors, undo } = receipt;
   return create(StepReceiptSchema, {

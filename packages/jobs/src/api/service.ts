@@ -96,6 +96,7 @@ function narrowJobs(db: Executor, service: Service): Service {
     retryJob: named("id", service.retryJob),
     rerunJob: named("id", service.rerunJob),
     listSteps: named("jobId", service.listSteps),
+    getStep: named("jobId", service.getStep),
     listUndoEntries: named("jobId", service.listUndoEntries),
     listJobEvents: named("jobId", service.listJobEvents),
     answerAsk: named("jobId", service.answerAsk),

@@ -2,52 +2,98 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { askFaults } from "@svc/asks";
-import { requireId, requireProject } from "@svc/core";
+import { type Id, type ProjectId, requireId, requireProject } from "@svc/core";
 import type { StepReceiptDocument } from "@svc/db/documents/step-receipt";
 import type { JobEventRecord, JobRecord } from "@svc/db/jobs/record";
 import { jobsForProject } from "@svc/db/jobs/repo";
 import type { JobStepSchema, JobsService } from "@svc/gen/jobs";
 import { jobSeals } from "../drive/store/seals.ts";
+import { jobFaults } from "../errors.ts";
 import { workOf } from "../state/apply.ts";
 import { type StepInstruction, stepOf } from "../state/flow.ts";
 import { type JobState, overridesOf } from "../state/job.ts";
 import { openState } from "../state/open.ts";
 import { shownOf } from "../state/shown.ts";
 import type { JobsContext } from "./context.ts";
+import { toStepReceipt } from "./convert-jobs.ts";
+import { readStepRows, stepArguments, valueForm } from "./step-detail.ts";
+import { readStepTimes, type StepTimes, spansOf, waitsOf } from "./step-times.ts";
+import { stepTitle } from "./step-titles.ts";
 
-type Methods = Pick<ServiceImpl<typeof JobsService>, "listSteps">;
+type Methods = Pick<ServiceImpl<typeof JobsService>, "listSteps" | "getStep">;
 
-/** Number of the newest log entries of a job from which svc computes how many rows per second the current step processes. */
-const paceEntries = 50;
+/**
+ * Number of the newest log entries of a job from which svc computes when each step ran and waited, and how many rows per second the current
+ * step processes.
+ */
+const entriesMax = 1_000;
 
-/** Returns the method ListSteps. */
-export function stepMethods({ db, sealer, programs }: JobsContext): Methods {
+/** Returns the methods ListSteps and GetStep. */
+export function stepMethods(context: JobsContext): Methods {
+  const { db, sealer, engine } = context;
   return {
     async listSteps(request, ctx) {
       const { projectId } = requireProject(ctx);
-      const jobId = requireId("job", "jobId", request.jobId);
-      const repository = jobsForProject(db, projectId);
-      const job = await repository.find(jobId);
-      if (job === undefined) throw askFaults.JOB_NOT_FOUND("jobId", request.jobId);
-      const [loaded, steps, events] = await Promise.all([
-        programs.get(db, projectId, job.programDigest),
-        repository.listSteps([jobId]),
-        repository.listEvents(jobId, { afterSeq: Math.max(0, job.lastSeq - paceEntries), limit: paceEntries }),
-      ]);
-      const { state } = workOf(
-        openState(job, steps.get(jobId) ?? [], { loaded, ...jobSeals(sealer, projectId, jobId) }),
-      );
+      const reading = await readSteps(context, projectId, requireId("job", "jobId", request.jobId));
       return {
-        steps: loaded.flow.instructions.flatMap((at) =>
-          at.kind === "step" ? [toStep(at, { state, job, events })] : [],
+        steps: reading.state.loaded.flow.instructions.flatMap((at) =>
+          at.kind === "step" ? [toStep(at, reading)] : [],
         ),
-        overridesJson: overridesText(state),
+        overridesJson: overridesText(reading.state),
+      };
+    },
+    async getStep(request, ctx) {
+      const { projectId } = requireProject(ctx);
+      const jobId = requireId("job", "jobId", request.jobId);
+      const reading = await readSteps(context, projectId, jobId);
+      const { state } = reading;
+      if (!state.loaded.flow.indexOf.has(request.stepId)) throw jobFaults.STEP_NOT_FOUND(jobId, request.stepId);
+      const at = stepOf(state.loaded.flow, request.stepId);
+      const receipt = state.steps.get(request.stepId)?.receipt;
+      const seals = jobSeals(sealer, projectId, jobId);
+      const [made, why] = await Promise.all([
+        receipt?.rows === undefined ? undefined : readStepRows(db, { state, seals, receipt }),
+        engine.whyNotRetried({ jobId, projectId }, request.stepId),
+      ]);
+      return {
+        step: toStep(at, reading),
+        ...(receipt && { receipt: toStepReceipt(receipt) }),
+        arguments: [...stepArguments(at.step, state)],
+        output: [...(made === undefined || made.sampled === 0 ? valueForm(at.step, state) : made.form)],
+        outputRows: made?.sampled ?? 0,
+        rows: [...(made?.rows ?? [])],
+        hasMoreRows: made?.hasMore ?? false,
+        canRetry: why === undefined,
+        retryWhy: why === undefined ? "" : `the job ${why}`,
       };
     },
   };
 }
 
-type Reading = { readonly state: JobState; readonly job: JobRecord; readonly events: readonly JobEventRecord[] };
+/** Reads a job with its steps and the newest entries of its log. Throws JOB_NOT_FOUND if the project has no such job. */
+async function readSteps(
+  { db, sealer, programs }: JobsContext,
+  projectId: ProjectId,
+  jobId: Id<"job">,
+): Promise<Reading> {
+  const repository = jobsForProject(db, projectId);
+  const job = await repository.find(jobId);
+  if (job === undefined) throw askFaults.JOB_NOT_FOUND("jobId", jobId);
+  const [loaded, steps, events] = await Promise.all([
+    programs.get(db, projectId, job.programDigest),
+    repository.listSteps([jobId]),
+    repository.listEvents(jobId, { afterSeq: Math.max(0, job.lastSeq - entriesMax), limit: entriesMax }),
+  ]);
+  const { state } = workOf(openState(job, steps.get(jobId) ?? [], { loaded, ...jobSeals(sealer, projectId, jobId) }));
+  return { state, job, events, times: readStepTimes(events, { flow: loaded.flow, attempt: job.attempt }) };
+}
+
+type Reading = {
+  readonly state: JobState;
+  readonly job: JobRecord;
+  readonly events: readonly JobEventRecord[];
+  readonly times: StepTimes;
+};
 
 function toStep(at: StepInstruction, reading: Reading): MessageInitShape<typeof JobStepSchema> {
   const { step } = at;
@@ -72,6 +118,10 @@ function toStep(at: StepInstruction, reading: Reading): MessageInitShape<typeof 
     simulatedCalls: [...(reading.state.simulated[step.id]?.first ?? [])],
     ...(receipt && { startedAt: timestampFromMs(receipt.startedAt) }),
     ...(receipt?.finishedAt !== undefined && { finishedAt: timestampFromMs(receipt.finishedAt) }),
+    title: stepTitle(step, reading.state.loaded.program),
+    parentStepId: at.inside.at(-1)?.stepId ?? "",
+    spans: spansOf(at, receipt, reading.times),
+    waits: waitsOf(at, receipt, reading.times),
   };
 }
 

@@ -39,7 +39,14 @@ import { countLoopHold, type ForceResult, type JobOfProject, parkJob, releaseJob
 import { isPausable, pauseNow } from "./schedule/pause.ts";
 import { type PauseResult, pauseJob, resumeJob } from "./schedule/pause-job.ts";
 import { type Reservation, type TaskHandlers, Worker } from "./schedule/worker.ts";
-import { type RetryOfJob, type RetryResult, retryChild, retryJob, whyNotTakenOn } from "./start/retry-job.ts";
+import {
+  type RetryOfJob,
+  type RetryResult,
+  retryChild,
+  retryJob,
+  whyNotRetried,
+  whyNotTakenOn,
+} from "./start/retry-job.ts";
 import { takeJob } from "./store/open.ts";
 import type { ProgramCache } from "./store/stored-program.ts";
 
@@ -160,6 +167,8 @@ export type JobEngine = {
    * attempt. If that function throws, rejects with the same error and changes nothing.
    */
   retry(asked: RetryOfJob): Promise<RetryResult>;
+  /** Returns the reason why a job cannot be retried from a step, or undefined if it can. Changes nothing. */
+  whyNotRetried(job: JobOfProject, fromStepId: string): Promise<string | undefined>;
   /**
    * Records that a job blocked this node's event loop for `ms` milliseconds without a break. The database counts such reports of all nodes.
    * At the second report, the job is parked (stopped until an administrator releases it) as `poisoned`. Never rejects. If the database is
@@ -240,6 +249,7 @@ export function createJobEngine(options: JobEngineOptions): JobEngine {
       worker.wake();
       return retried;
     },
+    whyNotRetried: (job, fromStepId) => whyNotRetried(worker.context, job, fromStepId),
     async reportHeldLoop(jobId, ms) {
       try {
         if (await countLoopHold(worker.context, jobId, ms)) worker.held.stop(jobId);

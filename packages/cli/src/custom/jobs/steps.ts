@@ -1,4 +1,4 @@
-import { type JobStep, JobsService, ListStepsResponseSchema } from "@svc/gen/jobs";
+import { type GetStepResponse, type JobStep, JobsService, ListStepsResponseSchema } from "@svc/gen/jobs";
 import { command, type Run } from "../../command/declared.ts";
 import { indentJson, messageText } from "../../text/message.ts";
 import { numberText, plainText, spanText } from "../../text/plain.ts";
@@ -62,4 +62,38 @@ function simulatedLines({ stepId, simulatedCalls, simulatedWrites }: JobStep): s
     `${stepId} would make ${simulatedWrites === 1 ? "1 write" : `${numberText(simulatedWrites)} writes`}${shown}:`,
     ...lines,
   ];
+}
+
+/** Returns the lines with which `svc jobs step` shows one step of a job. */
+export function stepLines({ step, ...found }: GetStepResponse): string[] {
+  if (step === undefined) return [];
+  const { rows, hasMoreRows, outputRows, canRetry, retryWhy } = found;
+  const of = outputRows === 0 ? "Output:" : `Fields of ${outputRows === 1 ? "1 row" : `the first ${outputRows} rows`}:`;
+  return [
+    `${step.stepId}: ${plainText(step.title)}, ${step.state.replaceAll("_", " ")}`,
+    ...titled("Arguments:", found.arguments.map(argumentLine)),
+    ...titled(
+      of,
+      found.output.map(({ path, types, count }) => `  ${plainText(path) || "value"}: ${types.join(" or ")}, ${count}`),
+    ),
+    ...titled(
+      hasMoreRows ? `The first ${rows.length} rows:` : "Rows:",
+      rows.map(({ ordinal, state, errorCode, message }) =>
+        ["  ", String(ordinal), ` ${state}`, errorCode && ` ${errorCode}`, message && `: ${plainText(message)}`].join(
+          "",
+        ),
+      ),
+    ),
+    "",
+    canRetry ? "A retry can start at this step." : `No retry can start at this step: ${plainText(retryWhy)}.`,
+  ];
+}
+
+function titled(title: string, lines: readonly string[]): readonly string[] {
+  return lines.length === 0 ? [] : ["", title, ...lines];
+}
+
+function argumentLine({ callId, path, source, written, type, length }: GetStepResponse["arguments"][number]): string {
+  const shape = [type, ...(length === undefined ? [] : [`of ${length}`])].filter((part) => part !== "").join(" ");
+  return `  ${callId} ${plainText(path) || "/"}: ${source} ${plainText(written)}${shape === "" ? "" : ` (${shape})`}`;
 }

@@ -31,6 +31,30 @@ import { readState, takeJob } from "../store/open.ts";
  */
 const attemptsMax = 20;
 
+/**
+ * Returns the reason why a job cannot be retried from a step, or undefined if it can. Reads only, so another caller may change the job right
+ * after. Undefined also for a job that the project does not have.
+ */
+export async function whyNotRetried(
+  context: EngineContext,
+  { jobId, projectId }: JobOfProject,
+  fromStepId: string,
+): Promise<string | undefined> {
+  const { db } = context;
+  const job = await loadJob(db, jobId);
+  if (job === undefined || job.projectId !== projectId) return undefined;
+  const why = await findReason(db, job);
+  if (why !== undefined) return why;
+  const state = await readState(context, db, { ...job, attempt: job.attempt + 1 });
+  const children = await endedChildren(context, db, state);
+  const edits = retryEdits(state, {
+    status: job.status,
+    request: { ...asItStands, fromStepId },
+    children: faultsOf(children),
+  });
+  return "outcome" in edits ? edits.why : undefined;
+}
+
 /** A program for a retry of a job, with the program's estimate. It is checked to decide if the retry needs a person's approval. */
 export type RetryPlan = {
   readonly program: Program;

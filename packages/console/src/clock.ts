@@ -56,3 +56,18 @@ export function useSettled<Value extends string | undefined>(value: Value, ms: n
   }, [value, ms]);
   return settled;
 }
+
+/** Interval at which bars of running steps grow, in milliseconds. */
+const growMs = 100;
+
+/** Returns the current time, updated ten times a second while `isOn` is true. While it is false, the time of the last update. */
+export function useFastNow(isOn: boolean): number {
+  const [at, setAt] = useState(now);
+  useEffect(() => {
+    if (!isOn) return;
+    setAt(now());
+    const growing = setInterval(() => setAt(now()), growMs);
+    return () => clearInterval(growing);
+  }, [isOn]);
+  return at;
+}

@@ -109,12 +109,18 @@ const job = page(
   "jobs/$jobId",
   () => import("./pages/jobs/detail.tsx"),
   searchReader({
-    // Id of the step whose log the page shows. Default: all steps.
+    // Id of the step whose drawer is open. The tab with the log shows only the entries of this step. Default: no drawer, and all entries.
     step: textParam,
+    // Part of the step that its drawer shows. Default: the overview.
+    part: oneOfParam(["input", "output", "calls", "rows"]),
+    // Ids of the closed rows of the timeline, separated by commas. Default: all rows are open.
+    folded: textParam,
+    // Time that the timeline shows, such as `120-600`, in milliseconds after the start of the first step. Default: all of it.
+    zoom: (text) => (/^\d{1,15}-\d{1,15}$/.test(text) ? text : undefined),
     // Order of the log entries. Default: the oldest first.
     order: oneOfParam(["newest"]),
-    // Tab that the page of a job shows below the job's steps. If the parameter is not set, the page shows the tab with the log.
-    tab: oneOfParam(["program", "simulation"]),
+    // Tab of the page. Default: the timeline.
+    tab: oneOfParam(["log", "calls", "program", "result", "simulation"]),
   }),
 );
 const newProgram = page(

@@ -84,7 +84,7 @@ export {
 export { readSkillName, type SkillName } from "./skill-name.ts";
 export type { CallStep } from "./steps/call.ts";
 export type { HttpStep } from "./steps/http.ts";
-export { callsOf, runsOf, type Step, type StepOf, stepsOf } from "./steps/index.ts";
+export { callsOf, runsOf, type Step, type StepOf, stepsOf, stepTitle } from "./steps/index.ts";
 export { isCall, type MapCall, type RowStep } from "./steps/map.ts";
 export { classOfMethod, type HttpCall } from "./steps/parts/http-request.ts";
 export { type Paging, pagingOf } from "./steps/parts/page.ts";

@@ -53,25 +53,47 @@ export const jobs: Area = {
     {
       name: "job-done",
       path: ({ done }) => `jobs/${done}`,
-      shows: async (page) => {
-        await page.getByRole("region", { name: "Receipt" }).waitFor();
-        await page.getByText("job-promoted").waitFor();
-      },
+      shows: (page) =>
+        page
+          .getByRole("row", { name: "tell" })
+          .getByText(/, done$/)
+          .waitFor(),
+    },
+    {
+      name: "job-result",
+      path: ({ done }) => `jobs/${done}?tab=result`,
+      shows: (page) => page.getByRole("region", { name: "Receipt" }).waitFor(),
+    },
+    {
+      name: "job-log",
+      path: ({ done }) => `jobs/${done}?tab=log`,
+      shows: (page) => page.getByText("job-promoted").waitFor(),
+    },
+    {
+      name: "job-calls",
+      path: ({ done }) => `jobs/${done}?tab=calls`,
+      shows: (page) => page.getByRole("link", { name: "messaging_bot.send_message" }).waitFor(),
     },
     {
       name: "job-asking",
       path: ({ asking }) => `jobs/${asking}`,
       shows: async (page) => {
         await page.getByRole("button", { name: "Continue the job" }).waitFor();
-        await page.getByText("ask-raised").waitFor();
+        await page
+          .getByRole("row", { name: "gate" })
+          .getByText(/waiting for lead$/)
+          .waitFor();
       },
     },
     {
       name: "job-branching",
       path: ({ branching }) => `jobs/${branching}?step=later`,
       shows: async (page) => {
-        await page.getByText("branch team").waitFor();
-        await page.getByText("step-started").waitFor();
+        await page
+          .getByRole("row", { name: "later" })
+          .getByText(/waiting for a time$/)
+          .waitFor();
+        await page.getByRole("region", { name: "Step later" }).getByText("Running").waitFor();
       },
     },
     {

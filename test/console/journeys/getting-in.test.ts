@@ -215,7 +215,10 @@ browserTest(
     const { page, faults } = await consoles.open({ path: `p/${consoles.projectId}/subscriptions/new` });
     const asking = await submitProgram(svc, programThatAsks);
     const { pendingAsk } = await jobWithStatus(svc, asking, "PARKED");
-    const ofJob = await consoles.open({ path: `p/${consoles.projectId}/jobs/${asking}`, context: page.context() });
+    const ofJob = await consoles.open({
+      path: `p/${consoles.projectId}/jobs/${asking}?tab=log`,
+      context: page.context(),
+    });
     for (const seen of [faults, ofJob.faults]) {
       seen.expectStatus(0);
       seen.expectStatus(503);
@@ -236,8 +239,9 @@ browserTest(
       await restarted.call("svc.v1.JobsService/AnswerAsk", {
         ...{ jobId: asking, requestId: pendingAsk.requestId, principalId: "owner", continuation: "proceed" },
       });
-      await ofJob.page.getByRole("region", { name: "Receipt" }).getByText("complete").waitFor();
       await ofJob.page.getByText("ended", { exact: true }).waitFor();
+      await ofJob.page.getByRole("tab", { name: "Result and receipt" }).click();
+      await ofJob.page.getByRole("region", { name: "Receipt" }).getByText("complete").waitFor();
       const seqs = (await entries.allInnerTexts()).map((text) => Number.parseInt(text, 10));
       expect(seqs).toEqual(Array.from(seqs, (_, index) => index + 1));
     } finally {

@@ -1,3 +1,4 @@
+import type { Page } from "playwright-core";
 import { expect } from "vitest";
 import { browserTest, startConsole } from "../browser.ts";
 import {
@@ -12,6 +13,12 @@ import { keyboardOf } from "../keyboard.ts";
 
 const consoles = startConsole({ seed: seedPeople });
 const path = (page: string) => `p/${consoles.projectId}/${page}`;
+
+/** Opens the tab with the result and the receipt of a job, and waits until the receipt says that all was done. */
+async function waitForReceipt(page: Page): Promise<void> {
+  await page.getByRole("tab", { name: "Result and receipt" }).click();
+  await page.getByRole("region", { name: "Receipt" }).getByText("complete").waitFor();
+}
 
 /** Two steps with five faults: an unknown tool, an unknown set, a missing account, a wrong argument, a missing confirmation. */
 const faulty = `{
@@ -52,12 +59,13 @@ browserTest(
     await page.getByText("No approval needed").waitFor();
     await page.getByRole("button", { name: "Simulate" }).click();
     await page.getByRole("heading", { name: "No fault", level: 1 }).waitFor();
-    await page.getByRole("region", { name: "Receipt" }).getByText("complete").waitFor();
+    await waitForReceipt(page);
     await page.getByRole("button", { name: "More actions" }).click();
     await page.getByRole("menuitem", { name: "Edit program" }).click();
     await page.getByRole("button", { name: "Submit", exact: true }).click();
     await page.getByRole("heading", { name: "No fault", level: 1 }).waitFor();
-    await page.getByRole("region", { name: "Receipt" }).getByText("complete").waitFor();
+    await waitForReceipt(page);
+    await page.getByRole("tab", { name: "Log" }).click();
     await page.getByText("job-status-changed").last().waitFor();
     const { jobs } = (await consoles.svc.call("svc.v1.JobsService/ListJobs", { mode: "live" })).json;
     expect(jobs.map(({ title }: { title: string }) => title)).toEqual(["No fault"]);
@@ -75,6 +83,7 @@ browserTest("a job that is cancelled says first what will be undone, and then wh
   await dialog.getByText("3 calls are undone, newest first").waitFor();
   await dialog.getByRole("button", { name: "Cancel the job" }).click();
   await page.getByText("Cancelled", { exact: true }).first().waitFor();
+  await page.getByRole("tab", { name: "Result and receipt" }).click();
   await page
     .getByRole("region", { name: "Undo entries, compensated" })
     .getByText("Undone", { exact: true })
@@ -202,7 +211,7 @@ browserTest("a job that succeeded is made a skill, which is called", async () =>
   await page.getByRole("textbox", { name: "Input", exact: true }).fill('{"text": "Coffee is ready"}');
   await page.getByRole("button", { name: "Call skills.announce" }).click();
   await page.getByRole("link", { name: "Open the job" }).click();
-  await page.getByRole("region", { name: "Receipt" }).getByText("complete").waitFor();
+  await waitForReceipt(page);
 });
 
 browserTest("a job that met its own limit leads to its program, where the limit is raised", async () => {

@@ -173,11 +173,11 @@ const region = (name: string) => (page: Page) => page.getByRole("region", { name
 const panel = (name: string) => (page: Page) => page.getByRole("tabpanel", { name, exact: true });
 
 /** Opens the page of a job that waits for an hour. */
-async function openJob(): Promise<ConsolePage> {
+async function openJob(tab = "timeline"): Promise<ConsolePage> {
   const program = { version: 1, title: "Rest", steps: [{ id: "rest", wait: "1h" }] };
   const id = await submitProgram(consoles.svc, program);
   await jobWithStatus(consoles.svc, id, "PARKED");
-  return consoles.open({ path: `p/${consoles.projectId}/jobs/${id}` });
+  return consoles.open({ path: `p/${consoles.projectId}/jobs/${id}?tab=${tab}` });
 }
 
 /**
@@ -247,12 +247,10 @@ const parts: readonly Part[] = [
   {
     name: "the steps of a job",
     call: "ListSteps",
-    within: region("Steps"),
-    stands: "running",
+    within: panel("Timeline"),
+    stands: "waiting for a time",
     otherwise: "waiting",
-    open: openJob,
-    // An entry in the log makes the page read the steps again.
-    reveal: (page) => panel("Log")(page).getByText("step-started").waitFor(),
+    open: () => openJob(),
   },
   {
     name: "the log of a job",
@@ -261,7 +259,7 @@ const parts: readonly Part[] = [
     stands: "step-started",
     otherwise: "ended",
     byItself: true,
-    open: openJob,
+    open: () => openJob("log"),
   },
   {
     name: "the attempts of a delivery",

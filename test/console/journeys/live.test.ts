@@ -103,7 +103,7 @@ browserTest("a tab that is hidden keeps no stream, and is told what it missed wh
 browserTest("a job that ends while its page is hidden is followed to its end when it is shown", async () => {
   const id = await submitProgram(consoles.svc, { version: 1, title: "Wait", steps: [{ id: "rest", wait: "1h" }] });
   await jobWithStatus(consoles.svc, id, "PARKED");
-  const { page, minimize, restore, streams, faults } = await openMinimizable(`jobs/${id}`);
+  const { page, minimize, restore, streams, faults } = await openMinimizable(`jobs/${id}?tab=log`);
   await page.getByText("step-started").waitFor();
   expect(streams.job()).toBe(1);
   await minimize();

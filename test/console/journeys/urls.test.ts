@@ -173,11 +173,25 @@ const cases: Record<string, Pressed> = {
   "a job: the log of a step, the newest first": {
     path: () => `jobs/${ids["branching"]}`,
     press: async (page) => {
+      await page.getByRole("tab", { name: "Log" }).click();
       await choose(page, "Of", "later");
       await choose(page, "Order", "newest first");
     },
-    search: /(?=.*step=later).*order=newest/,
+    search: /(?=.*tab=log)(?=.*step=later).*order=newest/,
     shows: (page) => page.getByRole("region", { name: "Entries of the log" }).waitFor(),
+  },
+  "a job: the drawer of a step, a part of it, and a closed block": {
+    path: () => `jobs/${ids["branching"]}`,
+    press: async (page) => {
+      await page.getByRole("button", { name: "Close gather" }).click();
+      await page.getByRole("row", { name: "later" }).click();
+      await page.getByRole("region", { name: "Step later" }).getByRole("tab", { name: "Input" }).click();
+    },
+    search: /(?=.*folded=gather)(?=.*step=later).*part=input/,
+    shows: async (page) => {
+      await page.getByRole("region", { name: "Step later" }).getByRole("tabpanel", { name: "Input" }).waitFor();
+      await page.getByRole("button", { name: "Open gather" }).waitFor();
+    },
   },
   "a job: its program": {
     path: () => `jobs/${ids["done"]}`,

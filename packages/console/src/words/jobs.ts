@@ -173,6 +173,31 @@ export function stepWord(state: string): Word {
   return (steps as Record<string, Word>)[state] ?? unknownWord(state);
 }
 
+const rows: Record<"in" | "ok" | "failed" | "skipped" | "unknown", Word> = {
+  in: {
+    word: "in",
+    label: "Taken",
+    tone: "plain",
+    icon: "dot",
+    says: "The step has taken the row. No call of it has ended.",
+  },
+  ok: { word: "ok", label: "Done", tone: "ok", icon: "check", says: "All calls of the row succeeded." },
+  failed: { word: "failed", label: "Failed", tone: "bad", icon: "cross", says: "A call of the row failed." },
+  skipped: { word: "skipped", label: "Skipped", tone: "plain", icon: "arrowRight", says: "The row was skipped." },
+  unknown: {
+    word: "unknown",
+    label: "Unknown",
+    tone: "bad",
+    icon: "ask",
+    says: "svc can't tell whether the app received a write of the row.",
+  },
+};
+
+/** Returns the word, colour and icon for the state of a row of a step. */
+export function rowWord(state: string): Word {
+  return (rows as Record<string, Word>)[state] ?? unknownWord(state);
+}
+
 const undos: Record<"armed" | "done" | "failed", Word> = {
   armed: {
     word: "armed",

@@ -47,7 +47,7 @@ test("a step in a loop has a span for each round, and its block names it", async
     ["wait", true],
     ["wait", true],
   ]);
-  expect(poll).toMatchObject({ parentStepId: "", title: 'Until steps.look.text == "yes", at most 5 times' });
+  expect(poll).toMatchObject({ parentStepId: "", title: 'Repeat until steps.look.text == "yes"' });
 });
 
 test("a step that another attempt of the job continued has a span for each attempt", async () => {

@@ -7,6 +7,7 @@ import type { StepReceiptDocument } from "@svc/db/documents/step-receipt";
 import type { JobEventRecord, JobRecord } from "@svc/db/jobs/record";
 import { jobsForProject } from "@svc/db/jobs/repo";
 import type { JobStepSchema, JobsService } from "@svc/gen/jobs";
+import { stepTitle } from "@svc/program";
 import { jobSeals } from "../drive/store/seals.ts";
 import { jobFaults } from "../errors.ts";
 import { workOf } from "../state/apply.ts";
@@ -18,7 +19,6 @@ import type { JobsContext } from "./context.ts";
 import { toStepReceipt } from "./convert-jobs.ts";
 import { readStepRows, stepArguments, valueForm } from "./step-detail.ts";
 import { readStepTimes, type StepTimes, spansOf, waitsOf } from "./step-times.ts";
-import { stepTitle } from "./step-titles.ts";
 
 type Methods = Pick<ServiceImpl<typeof JobsService>, "listSteps" | "getStep">;
 
@@ -118,7 +118,7 @@ function toStep(at: StepInstruction, reading: Reading): MessageInitShape<typeof 
     simulatedCalls: [...(reading.state.simulated[step.id]?.first ?? [])],
     ...(receipt && { startedAt: timestampFromMs(receipt.startedAt) }),
     ...(receipt?.finishedAt !== undefined && { finishedAt: timestampFromMs(receipt.finishedAt) }),
-    title: stepTitle(step, reading.state.loaded.program),
+    title: stepTitle(step, reading.state.loaded.program.points),
     parentStepId: at.inside.at(-1)?.stepId ?? "",
     spans: spansOf(at, receipt, reading.times),
     waits: waitsOf(at, receipt, reading.times),

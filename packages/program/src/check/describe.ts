@@ -2,7 +2,7 @@ import type { AccessClass } from "@svc/catalog";
 import { type Path, pathOf } from "../json.ts";
 import type { Program } from "../program.ts";
 import { readProgram } from "../read/program.ts";
-import { languageOf, listsOf, ownCallsOf, ownRunsOf, type Step } from "../steps/index.ts";
+import { listsOf, ownCallsOf, ownRunsOf, type Step, stepTitle } from "../steps/index.ts";
 import { effectOf } from "../steps/parts/tool-call.ts";
 import { fieldType, namesOf, typesOf, type ValueType } from "../types/schema-type.ts";
 import type { Scope } from "../types/scope.ts";
@@ -94,7 +94,7 @@ function describeStep(at: Placed, { program, known, flow, skills, check }: Descr
   const ofCalls = ownCallsOf(step).flatMap((call) => effectOf(call, check.actions)?.access ?? []);
   return {
     ...{ id: step.id, kind: step.kind, parentId: parent?.id ?? "", branch: branchOf(step, parent), tool },
-    title: languageOf(step.kind).title(step, program.points),
+    title: stepTitle(step, program.points),
     toolkitName: toolkit?.name ?? "",
     access: strongest([...ofSkills, ...ofCalls]),
     reads: flow.usesOf(step).flatMap((use) => toRead(use, at, known)),

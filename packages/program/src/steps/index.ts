@@ -136,6 +136,11 @@ export function listsOf(step: Step): readonly (readonly Step[])[] {
   return step.onError === undefined ? lists : [...lists, step.onError.steps];
 }
 
+/** Returns what a step does, in a few words for people, such as `List deals`. `points`: the judgment points of the program. */
+export function stepTitle(step: Step, points: ReadonlyMap<string, Point>): string {
+  return languageOf(step.kind).title(step, points);
+}
+
 /** Returns every call that a list of steps makes, in program order. Calls in `map` steps are included, undo calls are not. */
 export function callsOf(steps: readonly Step[]): readonly StepCall[] {
   return [...stepsOf(steps)].flatMap(ownCallsOf);

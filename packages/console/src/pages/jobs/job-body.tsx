@@ -1,34 +1,29 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { callUnaryMethod, useQuery, useTransport } from "@connectrpc/connect-query";
-import { type Job, type JobAttempt, JobsService, JobView, type Saga } from "@svc/gen/jobs";
+import { type Job, JobsService } from "@svc/gen/jobs";
 import { getRouteApi } from "@tanstack/react-router";
 import { lazy, Suspense, useMemo, useSyncExternalStore } from "react";
-import { useRows } from "../../calls/rows.ts";
-import { JsonView } from "../../ui/code/json-view.tsx";
-import { Disclosure } from "../../ui/layout/disclosure.tsx";
-import { Columns } from "../../ui/layout/page.tsx";
-import { Section } from "../../ui/layout/section.tsx";
-import { Line, Stack } from "../../ui/layout/stack.tsx";
+import { useNow } from "../../clock.ts";
+import { KeyName } from "../../session/key-name.tsx";
+import { Stack } from "../../ui/layout/stack.tsx";
 import { Tabs } from "../../ui/layout/tabs.tsx";
 import { Skeleton } from "../../ui/notice/empty.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
-import { ListStates, LoadMore } from "../../ui/rows/list-states.tsx";
-import { Table } from "../../ui/rows/table.tsx";
-import { State } from "../../ui/values/state.tsx";
 import { Time } from "../../ui/values/time.tsx";
-import { hasEnded, jobStatusWord, undoWord } from "../../words/jobs.ts";
-import { FiguresSection } from "./figures-section.tsx";
-import { JobLink } from "./job-link.tsx";
+import { hasEnded } from "../../words/jobs.ts";
+import { durationWords } from "../../words/time.ts";
+import { figuresOf } from "./figures.ts";
+import styles from "./job-body.module.css";
+import { JobLink, ScheduleLink } from "./job-link.tsx";
 import { createJobLog, type JobLogState } from "./job-log.ts";
-import { JobFacts, Simulation } from "./job-sections.tsx";
-import { jobTitle } from "./job-words.ts";
+import { JobCalls, JobResult, ProgramPanel } from "./job-panels.tsx";
+import { Simulation } from "./job-sections.tsx";
 import { ParkNotice } from "./park-notice.tsx";
-import { allSteps, readProgram } from "./program.ts";
-import { ReceiptFacts, ReceiptSection } from "./receipt-section.tsx";
-import { Steps } from "./steps.tsx";
+import { allSteps, type ListedStep, readProgram } from "./program.ts";
+import { findStep, StepDrawer } from "./step-drawer.tsx";
+import { JobTimeline, stepsNow } from "./timeline.tsx";
+import { jobTimes, type StepsNow, workedMs } from "./timeline-rows.ts";
 import { useRefreshJob } from "./use-job.ts";
-
-const lookMs = 3_000;
 
 const Log = lazy(() => import("./log.tsx"));
 
@@ -36,32 +31,69 @@ const route = getRouteApi("/p/$projectId/jobs/$jobId");
 
 /** Draws the content of a job's page. */
 export function JobBody({ job, simulation, projectId }: { job: Job; simulation: Job | undefined; projectId: string }) {
-  const { step, order, tab } = route.useSearch();
+  const { step, part, order, tab = "timeline", folded, zoom } = route.useSearch();
   const navigate = route.useNavigate();
   const change = (to: ReturnType<typeof route.useSearch>) =>
     void navigate({ search: (old) => ({ ...old, ...to }), replace: true, resetScroll: false });
   const program = useMemo(() => readProgram(job.programJson), [job.programJson]);
   const known = useMemo(() => allSteps(program), [program]);
-  const steps = useQuery(JobsService.method.listSteps, { jobId: job.id });
+  const listed = useQuery(JobsService.method.listSteps, { jobId: job.id });
+  const now = useMemo(() => stepsNow(job, listed.data?.steps ?? []), [job, listed.data]);
   const log = useJobLog(job.id, job.attempt);
   const runsSkills = known.some(({ kind, calls }) => kind === "run" || calls.some((call) => call.kind === "run"));
-  const logPanel = (
-    <Suspense fallback={<Skeleton rows={4} />}>
-      <Log
-        log={log}
-        step={step}
-        stepIds={known.map(({ id }) => id)}
-        newestFirst={order === "newest"}
-        onChange={change}
-      />
-    </Suspense>
-  );
+  const shownStep = tab === "timeline" ? findStep(program, step) : undefined;
+  // Each tab of the page is one entry: its id, which the parameter `tab` of the address has, its words, and what it shows.
   const tabs = [
-    { id: "log" as const, words: "Log", panel: logPanel },
+    {
+      id: "timeline" as const,
+      words: "Timeline",
+      panel: (
+        <>
+          <FaultNotice error={listed.error} onRetry={() => void listed.refetch()} />
+          {listed.isPending && <Skeleton rows={known.length} />}
+          {listed.data !== undefined && (
+            <JobTimeline
+              job={job}
+              program={program}
+              now={now}
+              selected={step}
+              folded={folded}
+              zoom={zoom}
+              onChange={change}
+            />
+          )}
+        </>
+      ),
+    },
+    {
+      id: "log" as const,
+      words: "Log",
+      panel: (
+        <Suspense fallback={<Skeleton rows={4} />}>
+          <Log
+            log={log}
+            step={step}
+            stepIds={known.map(({ id }) => id)}
+            newestFirst={order === "newest"}
+            onChange={change}
+          />
+        </Suspense>
+      ),
+    },
+    {
+      id: "calls" as const,
+      words: "Calls",
+      panel: <JobCalls job={job} projectId={projectId} runsSkills={runsSkills} />,
+    },
     {
       id: "program" as const,
       words: "Program",
-      panel: <ProgramPanel job={job} overridesJson={steps.data?.overridesJson ?? ""} />,
+      panel: <ProgramPanel job={job} overridesJson={listed.data?.overridesJson ?? ""} />,
+    },
+    {
+      id: "result" as const,
+      words: "Result and receipt",
+      panel: <JobResult job={job} simulation={simulation} projectId={projectId} />,
     },
     ...(simulation === undefined && job.mode !== "simulate"
       ? []
@@ -69,105 +101,102 @@ export function JobBody({ job, simulation, projectId }: { job: Job; simulation: 
   ];
   return (
     <Stack>
+      <FactsLine job={job} program={program} now={now} projectId={projectId} />
       <ParkNotice job={job} projectId={projectId} />
-      <Columns>
-        <Stack>
-          <Section title="Steps">
-            <FaultNotice error={steps.error} onRetry={() => void steps.refetch()} />
-            {steps.isPending && <Skeleton rows={known.length} />}
-            {steps.data !== undefined && (
-              <Steps
-                program={program}
-                steps={steps.data.steps}
-                receipts={job.stepReceipts}
-                endedAt={job.finishedAt === undefined ? undefined : timestampMs(job.finishedAt)}
-                selected={step}
-                onSelect={(id) => change({ step: id })}
-              />
-            )}
-          </Section>
+      <div className={styles["body"]}>
+        <div className={styles["main"]}>
           <Tabs
-            label="More details"
+            label="Parts of the job"
             tabs={tabs}
-            selected={tab ?? "log"}
-            onSelect={(id) => change({ tab: id === "log" ? undefined : id })}
+            selected={tab}
+            onSelect={(id) => change({ tab: id === "timeline" ? undefined : id })}
           />
-        </Stack>
-        <Stack>
-          {job.receipt !== undefined && <ReceiptSection job={job} receipt={job.receipt} projectId={projectId} />}
-          <FiguresSection job={job} simulation={simulation} />
-          {job.attempts.length > 0 && <Attempts attempts={job.attempts} />}
-          {job.saga !== undefined && job.saga.entries > 0 && <UndoEntries jobId={job.id} saga={job.saga} />}
-          {runsSkills && <Children jobId={job.id} projectId={projectId} isOver={hasEnded(job.status)} />}
-          <JobFacts job={job} projectId={projectId} />
-        </Stack>
-      </Columns>
+        </div>
+        {shownStep !== undefined && (
+          <StepDrawer
+            key={shownStep.id}
+            job={job}
+            projectId={projectId}
+            listed={shownStep}
+            step={now.steps.get(shownStep.id)}
+            receipt={now.receipts.get(shownStep.id)}
+            part={part}
+            onChange={change}
+          />
+        )}
+      </div>
     </Stack>
   );
 }
 
-function ProgramPanel({ job, overridesJson }: { job: Job; overridesJson: string }) {
+/** Draws the facts of a job in one line: when it started, how long it took and worked, who started it, and its calls and rows. */
+function FactsLine({
+  job,
+  program,
+  now,
+  projectId,
+}: {
+  job: Job;
+  program: readonly ListedStep[];
+  now: StepsNow;
+  projectId: string;
+}) {
+  const nowMs = useNow();
+  const { createdAt, finishedAt, attempt } = job;
+  const end = finishedAt === undefined ? nowMs : timestampMs(finishedAt);
+  const worked = workedMs(jobTimes(job, program, now), end);
+  const figures = new Map(figuresOf(job, undefined).map(({ name, actual }) => [name, actual]));
+  const counts = [
+    ["Calls", figures.get("Tool calls")],
+    ["Rows", figures.get("Rows")],
+  ].filter(([, count]) => count !== undefined && count !== "" && count !== "0");
   return (
-    <Stack>
-      <Section title="Program">
-        <JsonView text={job.programJson} label="program" />
-      </Section>
-      {overridesJson !== "" && (
-        <Section title="Changes by answers and retries">
-          <JsonView text={overridesJson} label="changes" />
-        </Section>
+    <p className={styles["facts"]}>
+      <span>
+        Submitted <Time at={createdAt} />
+        {createdAt !== undefined && (
+          <>
+            , {finishedAt === undefined ? "so far" : "took"} <b>{durationWords(end - timestampMs(createdAt))}</b>
+          </>
+        )}
+        {worked > 0 && ` (worked ${durationWords(worked)})`}
+      </span>
+      {attempt > 1 && (
+        <span>
+          Attempt <b>{attempt}</b>
+        </span>
       )}
-    </Stack>
+      <span>
+        Started by <StartedBy job={job} projectId={projectId} />
+      </span>
+      {counts.map(([name, count]) => (
+        <span key={name}>
+          {name} <b>{count}</b>
+        </span>
+      ))}
+    </p>
   );
 }
 
-/** Draws the undo calls of a job, planned or done. The undo of the last call comes first. */
-function UndoEntries({ jobId, saga }: { jobId: string; saga: Saga }) {
-  const list = useRows(JobsService.method.listUndoEntries, { jobId, pageSize: 100 }, ({ entries }) => entries);
+function StartedBy({ job, projectId }: { job: Job; projectId: string }) {
+  if (job.standingProgramId !== "") {
+    return (
+      <>
+        schedule <ScheduleLink projectId={projectId} id={job.standingProgramId} />
+      </>
+    );
+  }
+  if (job.parentJobId !== "") {
+    return (
+      <>
+        job <JobLink projectId={projectId} id={job.parentJobId} />
+      </>
+    );
+  }
   return (
-    <Section title={`Undo entries, ${saga.state}`}>
-      <p>
-        {saga.entries} recorded, {saga.done} undone{saga.failed > 0 && `, ${saga.failed} not`}. Newest first.
-      </p>
-      <ListStates list={list} empty={<p>The details were deleted with the data of the job.</p>} skeletonRows={2}>
-        <Table
-          label="Undo entries"
-          head={["Entry", "Step", "Row", "Undone by", "User", "State"]}
-          rows={list.rows.map(({ entry, stepId, ordinal, toolSlug, entityId, state }) => ({
-            id: String(entry),
-            cells: [entry, stepId, ordinal, toolSlug, entityId, <State key="state" word={undoWord(state)} />],
-          }))}
-        />
-      </ListStates>
-      <LoadMore list={list} />
-    </Section>
-  );
-}
-
-/** Draws the earlier attempts of a job. Each attempt has its own receipt (stored summary of a job), which does not change any more. */
-function Attempts({ attempts }: { attempts: readonly JobAttempt[] }) {
-  return (
-    <Section title="Attempts before">
-      <ul>
-        {attempts.map(({ attempt, status, finishedAt, lastError, receipt, retryKeyId }) => (
-          <li key={attempt}>
-            <Disclosure
-              summary={
-                <>
-                  <b>Attempt {attempt}</b>
-                  <State word={jobStatusWord(status)} />
-                  <Time at={finishedAt} />
-                </>
-              }
-            >
-              {lastError !== "" && <p>{lastError}</p>}
-              {receipt !== undefined && <ReceiptFacts receipt={receipt} />}
-              <p>Started by key {retryKeyId}.</p>
-            </Disclosure>
-          </li>
-        ))}
-      </ul>
-    </Section>
+    <>
+      key <KeyName id={job.submittedByKeyId} />
+    </>
   );
 }
 
@@ -191,35 +220,4 @@ function useJobLog(jobId: string, attempt: number): JobLogState {
     [transport, jobId, refresh, attempt],
   );
   return useSyncExternalStore(log.subscribe, log.read);
-}
-
-/** Draws the child jobs of a job: the jobs that run the skills which its program calls. */
-function Children({ jobId, projectId, isOver }: { jobId: string; projectId: string; isOver: boolean }) {
-  const list = useRows(
-    JobsService.method.listJobs,
-    { parentJobId: jobId, view: JobView.SUMMARY, pageSize: 50 },
-    ({ jobs }) => jobs,
-    isOver ? {} : { refetchMs: lookMs },
-  );
-  return (
-    <Section title="Jobs started by this job">
-      <ListStates list={list} empty={<p>None yet.</p>} skeletonRows={2}>
-        <Stack tight>
-          {list.rows.map((job) => (
-            <Line key={job.id} apart>
-              <Line>
-                <State word={jobStatusWord(job.status)} />
-                {jobTitle(job)}
-              </Line>
-              <Line>
-                <Time at={job.createdAt} />
-                <JobLink projectId={projectId} id={job.id} />
-              </Line>
-            </Line>
-          ))}
-        </Stack>
-      </ListStates>
-      <LoadMore list={list} />
-    </Section>
-  );
 }

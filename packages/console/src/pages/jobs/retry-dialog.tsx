@@ -6,8 +6,11 @@ import { announce } from "../../ui/notice/announce.tsx";
 import { programPart } from "./program.ts";
 import { useRefreshJob } from "./use-job.ts";
 
-/** Draws the dialog that retries a job which failed. The same job runs again, from the step where it stopped or from an earlier step. */
-export function RetryDialog({ job, onClose }: { job: Job; onClose: () => void }) {
+/**
+ * Draws the dialog that retries a job which failed. The same job runs again, from the step where it stopped or from an earlier step.
+ * `fromStepId`: the step that is chosen at first. Default: the step where the job stopped.
+ */
+export function RetryDialog({ job, fromStepId = "", onClose }: { job: Job; fromStepId?: string; onClose: () => void }) {
   const refresh = useRefreshJob(job.id);
   const [idempotencyKey] = useState(randomKey);
   const params = programPart(job.programJson, "params");
@@ -36,6 +39,7 @@ export function RetryDialog({ job, onClose }: { job: Job; onClose: () => void })
           when: () => unknown > 0,
         },
       }}
+      start={{ fromStepId }}
       placed={params === "" ? ["fromStepId"] : ["fromStepId", "paramsJson"]}
       request={(values) => ({ id: job.id, ...values, idempotencyKey })}
       keep="Cancel"
@@ -47,7 +51,7 @@ export function RetryDialog({ job, onClose }: { job: Job; onClose: () => void })
         onClose();
       }}
     >
-      <p>It goes on as the same job. What ended well stays; failed rows are done again. Its deadline begins anew.</p>
+      <p>The same job continues. Rows that succeeded stay, and failed rows run again. The deadline starts again.</p>
     </WriteDialog>
   );
 }

@@ -29,11 +29,12 @@ export function useRefreshJob(id: string): () => void {
   const queries = useQueryClient();
   const transport = useTransport();
   return useMemo(() => {
-    const { getJob, listSteps, listUndoEntries, listAsks, getAsk } = JobsService.method;
+    const { getJob, listSteps, getStep, listUndoEntries, listAsks, getAsk } = JobsService.method;
     return () => {
       const reads = [
         createConnectQueryKey({ schema: getJob, transport, input: { id }, cardinality: "finite" }),
         createConnectQueryKey({ schema: listSteps, transport, input: { jobId: id }, cardinality: "finite" }),
+        createConnectQueryKey({ schema: getStep, transport, cardinality: "finite" }),
         createConnectQueryKey({ schema: listUndoEntries, transport, cardinality: "infinite" }),
         createConnectQueryKey({ schema: listAsks, transport, cardinality: "infinite" }),
         createConnectQueryKey({ schema: getAsk, transport, cardinality: "finite" }),

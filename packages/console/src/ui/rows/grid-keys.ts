@@ -1,7 +1,12 @@
 import { type FocusEvent, type RefObject, useLayoutEffect, useRef } from "react";
 
 /** The effect of a pressed key in a list that has the focus. */
-type GridAct = { act: "move"; to: number } | { act: "open" } | { act: "panel" } | { act: "copy" } | { act: "close" };
+export type GridAct =
+  | { act: "move"; to: number }
+  | { act: "open" }
+  | { act: "panel" }
+  | { act: "copy" }
+  | { act: "close" };
 
 /** Number of rows by which Page Up and Page Down move. */
 const pageRows = 10;

@@ -1017,7 +1017,11 @@ const jobs: Case[] = [
   ["ListSteps", { jobId: "$ended" }, "ok steps,overridesJson"],
   ["ListSteps", { jobId: missing.job }, "not_found JOB_NOT_FOUND"],
   ["ListSteps", { jobId: "$theirjob" }, "not_found JOB_NOT_FOUND"],
-  ["GetStep", { jobId: "$ended", stepId: "pause" }, "ok step,receipt,arguments,output,outputRows,rows,hasMoreRows,canRetry,retryWhy"],
+  [
+    "GetStep",
+    { jobId: "$ended", stepId: "pause" },
+    "ok step,receipt,arguments,output,outputRows,rows,hasMoreRows,canRetry,retryWhy",
+  ],
   ["GetStep", { jobId: "$ended", stepId: "none" }, "not_found STEP_NOT_FOUND"],
   ["GetStep", { jobId: missing.job, stepId: "none" }, "not_found JOB_NOT_FOUND"],
   ["GetStep", { jobId: "$theirjob", stepId: "none" }, "not_found JOB_NOT_FOUND"],

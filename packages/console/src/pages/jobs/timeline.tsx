@@ -4,7 +4,7 @@ import { useNow } from "../../clock.ts";
 import type { FlowSpan } from "../../ui/flow/fold.ts";
 import { Timeline, type TimelineRow } from "../../ui/flow/timeline.tsx";
 import type { ListedStep } from "./program.ts";
-import { jobTimes, type JobRow, type StepsNow, timeWords } from "./timeline-rows.ts";
+import { type JobRow, jobTimes, type StepsNow, timeWords } from "./timeline-rows.ts";
 
 /** Returns what the service knows of a job's steps, by id of the step. */
 export function stepsNow(job: Pick<Job, "stepReceipts">, steps: readonly JobStep[]): StepsNow {

@@ -418,8 +418,7 @@ function NameCell({ row, onToggle }: { row: TimelineRow; onToggle: () => void })
         {visible(name)}
       </b>
       <span className={styles["title"]} title={title}>
-        {block !== "" && <span className={styles["block"]}>{visible(block)}</span>}{" "}
-        <bdi>{visible(title)}</bdi>
+        {block !== "" && <span className={styles["block"]}>{visible(block)}</span>} <bdi>{visible(title)}</bdi>
       </span>
       {mark !== undefined && (
         <span className={classNames(styles["mark"], styles[mark.tone])}>

@@ -1,3 +1,4 @@
+import { request } from "node:http";
 import { createSvcClient, type SvcClient, svcErrorDetails, verifyDelivery } from "@svc/sdk";
 import { createTestMcpClient } from "@svc/testing/mcp-client";
 import { startTestServer, type TestServer } from "@svc/testing/server";
@@ -111,6 +112,20 @@ test("an inbox answers any request with 200 and keeps the newest 50, each with t
   expect(requests[0]?.body).toBe("é".repeat(4_096));
   expect(requests[2]?.body).toBe("51");
   expect(requests.at(-1)?.body).toBe("4");
+});
+
+test("an inbox shows the body of a GET", async () => {
+  const { inboxId, url } = await client.sandbox.createInbox({});
+  const status = await new Promise((answered, failed) => {
+    const sent = request(url, { method: "GET", headers: { "content-length": "300000" } }, (res) => {
+      res.resume();
+      answered(res.statusCode);
+    });
+    sent.on("error", failed).end("x".repeat(300_000));
+  });
+  expect(status).toBe(200);
+  const { requests } = await client.sandbox.listInboxRequests({ inboxId });
+  expect(requests).toMatchObject([{ method: "GET", body: "x".repeat(8_192), bodyBytes: 300_000 }]);
 });
 
 test("an address that svc did not make is no inbox", async () => {

@@ -129,8 +129,9 @@ function route(options: HttpServerOptions, req: IncomingMessage, res: ServerResp
     const refusal = options.door(req, path);
     const probe = options.probes.get(path);
     const page = options.pages.get(pageOf(path));
-    // The handlers of these requests do not read a body, and some answers take time. So the body is discarded now.
-    if ((probe !== undefined || req.method === "GET") && hasBody(req)) discardBody(req);
+    // The handlers of these requests do not read a body, and some answers take time. So the body is discarded now. A sandbox inbox shows it.
+    const isUnread = probe !== undefined || (req.method === "GET" && !path.startsWith(inboxPrefix));
+    if (isUnread && hasBody(req)) discardBody(req);
     if (refusal !== undefined) answerError(res, refusal.error, refusal.status, refusal.headers);
     else if (probe !== undefined) probe(req, res);
     else if (options.isDraining()) answerError(res, serverFaults.SHUTTING_DOWN(), undefined, stoppingHeaders);

@@ -107,6 +107,7 @@ const beginnings: Readonly<Record<string, (door: { url: string; key: string }) =
 const unshown: Readonly<Record<string, string>> = {
   backup: "copies a store that the service embeds: test/drill.test.ts",
   "connections test": "knows nothing in the sandbox: packages/cli/src/topics/connections.test.ts",
+  doctor: "needs a deployment in which all is right: test/doctor.test.ts",
   "jobs park": "takes a job under way: packages/cli/src/custom/jobs/park.test.ts",
   "jobs release": "takes a job that is parked: packages/cli/src/custom/jobs/park.test.ts",
   listen: "goes on until it is interrupted: packages/cli/src/custom/listen/listen.test.ts",

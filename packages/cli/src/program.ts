@@ -12,6 +12,7 @@ import { addAnswerCommand } from "./custom/answer.ts";
 import { addBackupCommand, addRestoreCommand } from "./custom/backup.ts";
 import { addCallCommand } from "./custom/call/call.ts";
 import { addConnectCommand } from "./custom/connect/connect.ts";
+import { addDoctorCommand } from "./custom/doctor.ts";
 import { addEraseCommand } from "./custom/erase.ts";
 import { addExportCommand } from "./custom/export.ts";
 import { addListenCommand } from "./custom/listen/listen.ts";
@@ -64,8 +65,8 @@ export async function run(argv: string[]): Promise<void> {
 /**
  * Runs one command. Resolves with its exit code:
  * - 0: success
- * - 1: refused or failed; the reason is on standard error
- * - 2: wrong arguments
+ * - 1: refused or failed, or `svc doctor` has warnings; the reason is on standard error
+ * - 2: wrong arguments, or `svc doctor` found errors
  * - 3: a call needs confirmation, or a watched job waits for a person
  * - 130: the user interrupted a watch
  */
@@ -96,6 +97,7 @@ const commands: Readonly<Record<string, CommandMaker>> = {
   backup: addBackupCommand,
   restore: addRestoreCommand,
   resume: addResumeCommand,
+  doctor: addDoctorCommand,
   audit: addAuditCommand,
   listen: addListenCommand,
   trigger: addTriggerCommand,

@@ -79,10 +79,13 @@ async function withinTime<Result>(first: Promise<Result>, onWait: (text: string)
   }
 }
 
+/** The oldest PostgreSQL that svc works with, as PostgreSQL writes its version in `server_version_num`. */
+export const oldestServer = 150_000;
+
 async function assertServerVersion(sql: postgres.Sql): Promise<void> {
   const [server] = await sql<[{ number: number; name: string }]>`
     select current_setting('server_version_num')::int4 as number, current_setting('server_version') as name`;
-  if (server.number >= 150_000) return;
+  if (server.number >= oldestServer) return;
   throw new MigrationRefusedError(
     `SVC_DATABASE_URL: the server is PostgreSQL ${server.name}, and svc needs 15 or newer`,
   );
@@ -110,6 +113,19 @@ async function assertComplete(sql: postgres.Sql, known: readonly MigrationMeta[]
   throw new MigrationRefusedError(
     `migrations dated ${dates} are older than the database's last one: generate them again`,
   );
+}
+
+/** Migrations of a database: how many of this version's are not applied yet, and how many applied ones this version does not know. */
+export type MigrationCounts = { readonly pending: number; readonly unknown: number };
+
+/** Returns how the migrations of a database differ from those of this version. Reads only, and migrates nothing. */
+export async function countMigrations(sql: postgres.Sql): Promise<MigrationCounts> {
+  const known = readMigrationFiles({ migrationsFolder }).map(({ hash }) => hash);
+  const applied = await appliedHashes(sql);
+  return {
+    pending: known.filter((hash) => !applied.includes(hash)).length,
+    unknown: applied.filter((hash) => !known.includes(hash)).length,
+  };
 }
 
 async function appliedHashes(sql: postgres.Sql): Promise<string[]> {

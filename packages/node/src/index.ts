@@ -37,6 +37,7 @@ export {
   type EventPollObservation,
   eventMessage,
   type FilterObservation,
+  faultOfWebhook,
   type Greeting,
   healthMessage,
   type InboundPost,

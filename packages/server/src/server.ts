@@ -1,4 +1,4 @@
-import { type Catalog, type Deployment, loadCatalog, loadDeployment } from "@svc/catalog";
+import type { Catalog } from "@svc/catalog";
 import { createId, createSealer, type NodeId } from "@svc/core";
 import type { NodeLimits, NodeParts } from "@svc/node";
 import { startPlacing } from "./audit/start-placing.ts";
@@ -13,6 +13,7 @@ import type { Logger } from "./logger.ts";
 import { createParts, type ServerParts } from "./parts.ts";
 import type { ProcessShare } from "./processes/share.ts";
 import { firstConsoleLink } from "./start/console-link.ts";
+import { readCatalog, readDeployment } from "./start/definitions.ts";
 import type { FirstKey } from "./start/first-key.ts";
 import { openRestored, prepareDeployment, type RestoredStore, withAudience } from "./start/prepare.ts";
 import { bindingsText } from "./start/start-text.ts";
@@ -167,15 +168,4 @@ function closeParts({ openCalls, grants, keyUse, activity, node }: ServerParts, 
 async function joinHeldStore({ store }: ProcessShare, logger: Logger): Promise<Store> {
   // If the database fails, the parent process ends.
   return { ...(await joinStore(store, logger)), failed: new Promise<never>(() => {}) };
-}
-
-async function readDeployment({ deploymentFile }: Config): Promise<Deployment | undefined> {
-  return deploymentFile === undefined ? undefined : loadDeployment(deploymentFile);
-}
-
-function readCatalog(
-  { toolkitFolders, webhookAudience }: Config,
-  deployment: Deployment | undefined,
-): Promise<Catalog> {
-  return loadCatalog({ folders: toolkitFolders, deployment, audience: webhookAudience });
 }

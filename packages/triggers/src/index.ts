@@ -39,4 +39,5 @@ export { releasePosts } from "./service/release.ts";
 export { countOtherReceivers, storeSampleEvent, subscribeInbox } from "./service/sample-event.ts";
 export { createTriggersService } from "./service.ts";
 export type { StoreOptions } from "./store.ts";
+export { faultOfWebhook } from "./verify.ts";
 export { webhookSecretSweep } from "./webhook-secret-sweep.ts";

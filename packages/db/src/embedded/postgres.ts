@@ -143,6 +143,17 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   return { url, socketUrl, dataDir, exited: server.exited, stop: async () => void (await server.stop()) };
 }
 
+/**
+ * Returns the URL of the PostgreSQL server that runs on an embedded database; undefined if its lock file names no running server. Starts
+ * nothing. Rejects with the code ENOENT if the database does not exist, and with EACCES if this account cannot read its password.
+ */
+export async function findRunningServer(store: DataFolder): Promise<string | undefined> {
+  const password = await readPassword(store);
+  const lock = await readLockFile(store.cluster);
+  if (lock === undefined || !takesConnections(lock)) return undefined;
+  return `postgres://${embeddedRole}:${password}@127.0.0.1:${lock.port}/postgres`;
+}
+
 type StartOptions = EmbeddedPostgresOptions & { account: Account; binaries: string; store: DataFolder };
 type StartedServer = { server: ServerProcess; url: string; socketUrl: string };
 

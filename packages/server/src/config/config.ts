@@ -8,7 +8,7 @@ import { createAddressGuard, formatValue, parseVaultKeys, readTime, type VaultKe
 import type { EmbeddingsTarget } from "@svc/node";
 import type { LevelWithSilent } from "pino";
 import { readEmbeddings } from "./embeddings.ts";
-import { ConfigError, type Environment } from "./environment.ts";
+import { ConfigError, type ConfigFault, type Environment } from "./environment.ts";
 import { checkApart, type ListenAddress, parseHost, parseListenAddress, readHosts, readTlsFiles } from "./listen.ts";
 import { type ConfigReader, createConfigReader, parseBoundedDuration } from "./reader.ts";
 import type { TlsFiles } from "./tls-pair.ts";
@@ -137,6 +137,16 @@ const retentionBounds = { minMs: 60_000, maxMs: 36_500 * dayMs };
 
 /** Reads and checks every variable. Throws ConfigError, which lists all faults at once. */
 export function loadConfig(environment: Environment, places: ConfigFolders = currentFolders()): Config {
+  const { config, faults } = readConfig(environment, places);
+  if (faults.length > 0) throw new ConfigError(faults);
+  return config;
+}
+
+/** A configuration, and the faults of its variables. A variable with a fault has its default in `config`. */
+export type CheckedConfig = { readonly config: Config; readonly faults: readonly ConfigFault[] };
+
+/** Reads and checks every variable, and returns all faults next to the configuration. `svc doctor` also examines an invalid one. */
+export function readConfig(environment: Environment, places: ConfigFolders = currentFolders()): CheckedConfig {
   const reader = createConfigReader(environment);
   const pathOf = (text: string) => resolve(places.workingDir, text);
   const folders =
@@ -206,8 +216,7 @@ export function loadConfig(environment: Environment, places: ConfigFolders = cur
   checkTogether(config, reader);
   if (folders.length > 0) checkToolkitFolders(config, reader);
   if (config.databaseUrl === undefined) checkDataDir(config, reader);
-  if (reader.faults.length > 0) throw new ConfigError(reader.faults);
-  return config;
+  return { config, faults: reader.faults };
 }
 
 /**

@@ -5,10 +5,11 @@ import { type Config, isLoopbackHost } from "./config.ts";
  * other machines can reach this server, to protect those services.
  */
 export function loopbackRanges({ host, publicUrl }: Pick<Config, "host" | "publicUrl">): readonly string[] {
-  const isOwn = isLoopbackHost(host) && (publicUrl === undefined || isLoopbackHost(hostOf(publicUrl)));
+  const isOwn = isLoopbackHost(host) && (publicUrl === undefined || isLoopbackUrl(publicUrl));
   return isOwn ? ["127.0.0.0/8", "::1/128"] : [];
 }
 
-function hostOf(url: string): string {
-  return new URL(url).hostname.replace(/^\[(.*)\]$/, "$1");
+/** True if the host of a valid URL can be reached only from this machine. False if other machines may reach it. */
+export function isLoopbackUrl(url: string): boolean {
+  return isLoopbackHost(new URL(url).hostname.replace(/^\[(.*)\]$/, "$1"));
 }

@@ -1,4 +1,4 @@
-import { createOffsetClock, systemClock } from "@svc/core";
+import { type Clock, createOffsetClock, systemClock } from "@svc/core";
 import { type Database, openDatabase } from "@svc/db/connect";
 import { readDatabaseTime } from "@svc/db/database-time";
 import { startEmbeddedPostgres } from "@svc/db/embedded/postgres";
@@ -135,10 +135,10 @@ function watchExit(embedded: Embedded): { failed: Promise<never>; stop: () => Pr
  * Returns by how many milliseconds the database's clock is ahead of this node's clock. Assumes that the database read its clock in the
  * middle of the round trip.
  */
-async function measureOffset(db: Database): Promise<number> {
-  const before = systemClock.now();
+export async function measureOffset(db: Database, ownClock: Clock = systemClock): Promise<number> {
+  const before = ownClock.now();
   const databaseMs = await readDatabaseTime(db);
-  const after = systemClock.now();
+  const after = ownClock.now();
   const offsetMs = Math.round(databaseMs - (before + after) / 2);
   return Math.abs(offsetMs) < clockToleranceMs ? 0 : offsetMs;
 }

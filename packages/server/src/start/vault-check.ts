@@ -19,7 +19,11 @@ export const vaultCheckContext = "deployment/vault_check/1";
  * database. Such a node would claim deliveries that it cannot sign.
  */
 export async function checkVault(db: Executor, sealer: Sealer): Promise<void> {
-  const sealed = await ensureVaultCheck(db, sealer.seal(vaultCheckText, vaultCheckContext));
+  openVaultCheck(await ensureVaultCheck(db, sealer.seal(vaultCheckText, vaultCheckContext)), sealer);
+}
+
+/** Throws ConfigError if a node cannot open the vault check of a database, because it does not have the vault key of this database. */
+export function openVaultCheck(sealed: Buffer, sealer: Sealer): void {
   try {
     sealer.open(sealed, vaultCheckContext);
   } catch (error) {

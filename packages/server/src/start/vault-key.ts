@@ -43,7 +43,8 @@ export async function findVaultKeys({
   return text === undefined ? undefined : parseKeyFile(file, text);
 }
 
-function keyFileOf(dataDir: string): string {
+/** Returns the path of the file that contains the vault keys if SVC_VAULT_KEY is not set. */
+export function keyFileOf(dataDir: string): string {
   return join(dataDir, "vault-key");
 }
 

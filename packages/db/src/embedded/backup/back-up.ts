@@ -7,9 +7,8 @@ import { constants, createZstdCompress } from "node:zlib";
 import type { VaultKey } from "@svc/core";
 import postgres from "postgres";
 import { type Pack, pack } from "tar-stream";
-import { type DataFolder, dataFolderAt, readLockFile, takesConnections } from "../data-folder.ts";
-import { embeddedRole, readPassword } from "../initialize.ts";
-import { startEmbeddedPostgres } from "../postgres.ts";
+import { type DataFolder, dataFolderAt } from "../data-folder.ts";
+import { findRunningServer, startEmbeddedPostgres } from "../postgres.ts";
 import { fileExists, noStore, serverTooOld, storeUnreadable } from "./errors.ts";
 import { type ArchiveWriter, type BackupManifest, endEntry, manifestEntry } from "./files.ts";
 import { findForeignObjects } from "./foreign-objects.ts";
@@ -90,14 +89,10 @@ export async function backUpStore(options: BackupOptions): Promise<Backup> {
  * does not run.
  */
 async function openServer(dataDir: string, store: DataFolder): Promise<AsyncDisposable & { url: string }> {
-  const password = await readPassword(store).catch((error: NodeJS.ErrnoException) => {
+  const running = await findRunningServer(store).catch((error: NodeJS.ErrnoException) => {
     throw error.code === "ENOENT" ? noStore(dataDir) : storeUnreadable(dataDir, error.code ?? "");
   });
-  const lock = await readLockFile(store.cluster);
-  if (lock !== undefined && takesConnections(lock)) {
-    const url = `postgres://${embeddedRole}:${password}@127.0.0.1:${lock.port}/postgres`;
-    return { url, [Symbol.asyncDispose]: async () => {} };
-  }
+  if (running !== undefined) return { url: running, [Symbol.asyncDispose]: async () => {} };
   const { url, stop } = await startEmbeddedPostgres({ dataDir, durability: "full" });
   return { url, [Symbol.asyncDispose]: stop };
 }

@@ -1,4 +1,6 @@
 import type { Action } from "@svc/catalog";
+import { callFailure } from "@svc/core";
+import { shippedCatalog } from "@svc/testing/shipped-catalog";
 import { expect, test } from "vitest";
 import { atOnce, createRedactor } from "../redact/redact.ts";
 import { deskAction } from "../test-toolkits.ts";
@@ -92,6 +94,27 @@ test("an error inside a good status is one: path present", () => {
       `the app answered an error${shown}: not yours`,
     );
   for (const errors of [[], null, [null], undefined]) expect(answered(graphql, { id: "a", errors }).outcome).toBe("ok");
+});
+
+const reporting = [...(await shippedCatalog()).toolkits.values()].flatMap(({ actions }) =>
+  actions.filter(({ response }) => response.error !== undefined),
+);
+
+/** Returns a JSON value that has only `value`, at a path such as `errors[0].message`. */
+function placed(path: string, value: string): unknown {
+  const steps = path.match(/[^.[\]]+/g) ?? [];
+  return steps.reduceRight<unknown>((inner, step) => (/^\d+$/.test(step) ? [inner] : { [step]: inner }), value);
+}
+
+test("the words of every shipped app that answers 200 with an error are the cause of the failure", () => {
+  expect(reporting.length).toBeGreaterThan(20);
+  for (const action of reporting) {
+    const { message: path = "" } = action.response.error ?? {};
+    const { outcome, message } = answered(action, placed(path, "planted words"));
+    const call = { outcome, message, providerStatus: 200, entityId: "", stepId: "", jobId: null, createdAt: nowMs };
+    const failure = callFailure({ ...call, id: "call_1", toolSlug: action.slug });
+    expect(failure?.title, action.slug).toMatch(/refused the call: "planted words"$/);
+  }
 });
 
 test("an error inside a good status is one: unless true", () => {

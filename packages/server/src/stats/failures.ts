@@ -43,6 +43,8 @@ export type FailureCounters = {
   flush(db: Executor, sealer: Sealer): Promise<void>;
 };
 
+/** Maximum number of groups of all projects that a node keeps until it stores them. Further groups are not counted. */
+const keptMax = 20_000;
 const hourMs = 3_600_000;
 const hoursOfDay = 24;
 
@@ -52,6 +54,7 @@ const hoursOfDay = 24;
  */
 export function createFailureCounters({ clock }: { readonly clock: Clock }): FailureCounters {
   let tallies = new Map<string, Tally>();
+  let kept = 0;
   const tallyOf = (projectId: ProjectId, dayMs: number): Tally => {
     const key = `${projectId} ${dayMs}`;
     const known = tallies.get(key);
@@ -63,7 +66,8 @@ export function createFailureCounters({ clock }: { readonly clock: Clock }): Fai
   const put = ({ groups }: Tally, group: Omit<FailureCount, "title"> & { readonly title: string }) => {
     const { fingerprint } = group;
     const known = groups.get(fingerprint);
-    if (known === undefined && groups.size >= failureGroupsMax) return;
+    if (known === undefined && (groups.size >= failureGroupsMax || kept >= keptMax)) return;
+    if (known === undefined) kept++;
     groups.set(fingerprint, known === undefined ? group : merge(known, group));
   };
   return {
@@ -77,6 +81,7 @@ export function createFailureCounters({ clock }: { readonly clock: Clock }): Fai
     async flush(db, sealer) {
       const taken = [...tallies.values()];
       tallies = new Map();
+      kept = 0;
       try {
         await sealer.ready(taken.map(({ projectId }) => projectId));
         for (let tally = taken[0]; tally !== undefined; tally = taken[0]) {

@@ -181,6 +181,50 @@ test("a question leads to its job, and its job waits for the answer", async () =
   expect(hasEdge(ask, jobId, askId, Relation.ASKED)).toBe(true);
 });
 
+test("a call whose failure the program handled is not the cause of a job that failed later", async () => {
+  const handled = {
+    title: "Handle it",
+    steps: [
+      {
+        id: "lost",
+        call: "sales_crm.get_deal",
+        entity: "sandbox:error",
+        args: { deal_id: 1 },
+        // biome-ignore lint/suspicious/noThenProperty: programs have a field of this name
+        onError: { then: "continue" },
+      },
+      { id: "enough", fail: "It is enough" },
+    ],
+  };
+  const { job } = await client.jobs.submitJob({ programJson: programText(handled), waitSeconds: 30 });
+  const id = job?.id ?? "";
+  await until(async () => (await client.jobs.getJob({ id })).job?.status === JobStatus.FAILED);
+  const trace = await client.stats.trace({ id });
+  expect(trace.nodes.map(({ kind, tone }) => [kind, tone])).toContainEqual([TraceKind.CALL, Tone.BAD]);
+  expect(trace.why.map(({ nodeId }) => nodeId)).toEqual([id]);
+});
+
+test("a trace says which runs and endpoints it leaves out", async () => {
+  const { subscription } = await client.triggers.createSubscription({ endpointUrl: `${receiver.url}/gone` });
+  expect(await postCalendar(server, "channel", 3)).toBe(202);
+  const [event] = (await client.triggers.listEvents({})).events;
+  const id = event?.id ?? "";
+  await until(async () => (await client.triggers.listDeliveries({ eventId: id })).deliveries.length === 2);
+  await client.triggers.deleteSubscription({ id: subscription?.id ?? "" });
+  // As many listeners as a trace searches: the versions of a schedule that listen to the trigger.
+  const { sql } = server.database.db;
+  await sql.unsafe(`insert into standing_listeners (program_id, from_version, project_id, trigger_slug, version)
+    select program_id, from_version + n, project_id, trigger_slug, version from standing_listeners, generate_series(1, 50) n`);
+  const { gaps } = await client.stats.trace({ id });
+  await sql.unsafe(
+    "delete from standing_listeners where from_version > (select min(from_version) from standing_listeners)",
+  );
+  expect(gaps).toMatchObject([
+    { kind: TraceKind.SUBSCRIPTION, reason: TraceGapReason.DELETED },
+    { nodeId: id, kind: TraceKind.RUN, reason: TraceGapReason.NOT_SEARCHED },
+  ]);
+});
+
 test("more than 20 deliveries of an event are folded, and a small graph says that it is full", async () => {
   await Promise.all(
     Array.from({ length: 22 }, (_, index) =>
@@ -194,7 +238,7 @@ test("more than 20 deliveries of an event are folded, and a small graph says tha
   const trace = await client.stats.trace({ id, maxNodes: 200 });
   const deliveries = trace.nodes.filter(({ kind }) => kind === TraceKind.DELIVERY);
   expect(deliveries).toHaveLength(21);
-  expect(deliveries.find(({ isFolded }) => isFolded)).toMatchObject({ listFilter: `eventId=${id}`, count: 1 });
+  expect(deliveries.find(({ isFolded }) => isFolded)).toMatchObject({ listFilter: `eventId=${id}`, count: 3 });
   const small = await client.stats.trace({ id, maxNodes: 5 });
   expect(small.nodes).toHaveLength(5);
   expect(small.gaps.map(({ reason }) => reason)).toContain(TraceGapReason.NODE_LIMIT);
@@ -281,4 +325,51 @@ test("a search shows a scoped key and another project only what their lists show
   expect(await foundIds(stranger, ids.ok)).toEqual([]);
   expect(await reasonOf(client.stats.search({ query: "copy", limit: 51 }))).toBe("SEARCH_LIMIT_INVALID");
   expect(await reasonOf(client.stats.search({ query: "a".repeat(201) }))).toBe("FILTER_TEXT_INVALID");
+});
+
+test("a search shares its results among the kinds, and names those of which more may match", async () => {
+  for (const path of ["/one", "/two", "/three"]) {
+    await client.triggers.createSubscription({ endpointUrl: `${receiver.url}/shared${path}` });
+  }
+  await client.contacts.putContact({ contact: { principalId: "night", name: "Shared phone" } });
+  const { results, partial } = await client.stats.search({ query: "shared", limit: 3 });
+  const { SUBSCRIPTION, PERSON } = TraceKind;
+  expect(results.map(({ kind }) => kind)).toEqual([SUBSCRIPTION, SUBSCRIPTION, PERSON]);
+  expect(partial).toEqual([SUBSCRIPTION]);
+  expect((await client.stats.search({ query: "shared", limit: 4 })).partial).toEqual([]);
+});
+
+test("a saved tool and a person with the same name are both found", async () => {
+  const programJson = programText({
+    title: "x",
+    inputSchema: { type: "object" },
+    steps: [{ id: "deals", call: "sales_crm.list_deals", entity: "ada" }],
+  });
+  const { job } = await client.jobs.submitJob({ programJson, waitSeconds: 30 });
+  const id = job?.id ?? "";
+  await until(async () => (await client.jobs.getJob({ id })).job?.status === JobStatus.SUCCEEDED);
+  await client.jobs.promoteJob({ jobId: id, slug: "weekly", description: "Reads deals" });
+  await client.contacts.putContact({ contact: { principalId: "weekly", name: "Weekly" } });
+  const { results } = await client.stats.search({ query: "weekly" });
+  expect(results.map(({ kind, id: found }) => [kind, found])).toEqual([
+    [TraceKind.SAVED_TOOL, "weekly"],
+    [TraceKind.PERSON, "weekly"],
+  ]);
+});
+
+test("a search of titles reads at most 8 MiB of programs", async () => {
+  const { json: project } = await server.admin("CreateProject", { name: "large" });
+  const { json: made } = await server.admin("CreateApiKey", {
+    projectId: project.project.id,
+    role: "ROLE_MEMBER",
+    name: "l",
+  });
+  const large = createSvcClient({ baseUrl: server.url, apiKey: made.key });
+  const submit = (title: string, bytes: number) =>
+    large.jobs.submitJob({
+      programJson: programText({ title, steps: [{ id: "end", fail: "x" }], input: { text: "x".repeat(bytes) } }),
+    });
+  await submit("Needle", 0);
+  for (let n = 0; n < 34; n += 1) await submit("Hay", 250_000);
+  expect(await large.stats.search({ query: "needle" })).toMatchObject({ results: [], partial: [TraceKind.JOB] });
 });

@@ -997,7 +997,7 @@ export type SearchResponse = Message<"svc.v1.SearchResponse"> & {
   results: TraceNode[];
 
   /**
-   * Kinds of which older resources were not searched.
+   * Kinds of which more resources may match by text: svc did not search the older ones, or `limit` left them out.
    *
    * @generated from field: repeated svc.v1.TraceKind partial = 2;
    */
@@ -1670,8 +1670,8 @@ export const StatsService: GenService<{
    * Returns why a resource exists or failed: the graph of its causes up to the received webhook post, and of its effects
    * down to the tool calls. Accepts ids of events, deliveries, subscriptions, runs of schedules, schedules (standing
    * programs), jobs, asks (questions to people), tool calls and connected accounts. The graph has at most 20 resources
-   * of a kind for each resource above them; one folded node replaces the others. The server writes all titles and
-   * sentences.
+   * of a kind for each resource above them, those with problems first, then the newest; one folded node replaces the
+   * others. The server writes all titles and sentences.
    *
    * A scoped key gets only the resources that its own lists and reads return. It gets no deliveries and no
    * subscriptions. `gaps` says what is left out, and why.
@@ -1708,13 +1708,18 @@ export const StatsService: GenService<{
   },
   /**
    * Finds resources of the project:
-   * - by id, or by the beginning of an id such as `job_01h45`: the newest resource whose id begins like this;
-   * - by the last 4 or more characters of an id: among the newest 1,000 events, deliveries, tool calls, jobs and asks;
-   * - by text: jobs by title among the newest 2,000; endpoints of subscriptions by address, schedules by title and slug,
-   *   saved tools by description and slug, and people by name, among at most 5,000 of each.
+   * - by the whole id of an event, delivery, subscription, schedule, run, job, ask, tool call or account;
+   * - by the beginning of an id such as `job_01h45`: the newest resource that begins like this in the lists of events,
+   *   subscriptions, schedules, jobs, asks, tool calls and accounts. Child jobs, deliveries and runs need the whole id;
+   * - by the last 4 or more characters of an id: among the newest 1,000 events, deliveries, tool calls, jobs and asks.
+   *   Except for events, these must be among the newest 5,000 of all projects;
+   * - by text: jobs by title among the newest 2,000 of ListJobs whose programs have at most 8 MiB together; endpoints of
+   *   subscriptions by address, schedules by title and slug, saved tools by description and slug, and people by name,
+   *   among at most 5,000 of each.
    *
-   * Upper and lower case are equal. Payloads, arguments and questions are not searched. A scoped key finds only what its
-   * lists return. A query of less than 2 characters finds nothing.
+   * If more resources match than `limit`, each kind gets the same share. Upper and lower case are equal. Payloads,
+   * arguments and questions are not searched. A scoped key finds only what its lists return. A query of less than 2
+   * characters finds nothing.
    *
    * Errors:
    * - invalid_argument FILTER_TEXT_INVALID: `query` has more than 200 characters.

@@ -106,7 +106,7 @@ export const addFindCommand = call(StatsService.method.search, {
     ...(results.length === 0 ? ["Nothing matches. svc searches ids, titles, addresses and names."] : []),
     ...(partial.length === 0
       ? []
-      : [`Only the newest were searched of: ${partial.map((kind) => enumWords(TraceKind, kind)).join(", ")}.`]),
+      : [`More may match of these kinds: ${partial.map((kind) => enumWords(TraceKind, kind)).join(", ")}.`]),
   ],
   examples: ["svc find job_01h455", "svc find 02q3", "svc find weekly report --json"],
 });

@@ -27,35 +27,44 @@ export const tracedMax = 21;
 const listenersMax = 50;
 /** Maximum number of calls that a trace scans for all its jobs together. Successful calls get half of it; failed calls share the other half. */
 const scannedMax = 20_000;
-/** Maximum number of parent jobs above a job. */
-const parentsMax = 8;
+/** Maximum number of parent jobs above a job that a trace reads. */
+export const tracedParentsMax = 8;
 
 /**
  * Finds the runs that an event started: by the index standing_runs_source for each schedule that listens to the trigger, and by the primary
- * key of standing_run_events for runs that collect events.
+ * key of standing_run_events for runs that collect events. Returns at least one row, which is empty if there is no run.
  */
-const selectRuns = statement<RawRow<StandingRunRecord>>(
+const selectRuns = statement<RawRow<StandingRunRecord> & { isPartial: boolean }>(
   "trace_runs_of_event",
-  `with found as (
-     select s.id from (
-       select distinct program_id from (
-         select program_id from standing_listeners where project_id = $1::uuid and trigger_slug = $2::text
-         order by from_version desc limit ${listenersMax}) l) p
+  `with listeners as materialized (
+     select program_id from standing_listeners where project_id = $1::uuid and trigger_slug = $2::text
+     order by from_version desc limit ${listenersMax}),
+   collected as materialized (select run_id from standing_run_events where event_id = $3::uuid limit ${listenersMax}),
+   found as (
+     select s.id from (select distinct program_id from listeners) p
      cross join lateral (
        select id from standing_runs where program_id = p.program_id and source_key = $4::text offset 0) s
-     union select run_id from (select run_id from standing_run_events where event_id = $3::uuid limit ${listenersMax}) c)
-   select ${runColumns.text} from found cross join lateral (select * from standing_runs where id = found.id offset 0) r
-   where ${filterBy("r.project_id", "$1::uuid")} order by r.id desc limit ${tracedMax}`,
+     union select run_id from collected)
+   select f."isPartial", ${runColumns.text} from (
+     select greatest((select count(*) from listeners), (select count(*) from collected)) = ${listenersMax} as "isPartial") f
+   left join (
+     select r.* from found cross join lateral (select * from standing_runs where id = found.id offset 0) r
+     where ${filterBy("r.project_id", "$1::uuid")} order by r.id desc limit ${tracedMax}) r on true
+   order by r.id desc`,
 );
+
+/** Runs that an event started. `isPartial`: true if more schedules listen to the event than svc searched. */
+type RunsOfEvent = { readonly runs: readonly StandingRunRecord[]; readonly isPartial: boolean };
 
 /** Returns the runs of schedules that an event started, newest first, at most 21. */
 export async function readRunsOfEvent(
   db: Executor,
   projectId: ProjectId,
   { id, triggerSlug }: Pick<Event, "id" | "triggerSlug">,
-): Promise<StandingRunRecord[]> {
+): Promise<RunsOfEvent> {
   const rows = await selectRuns(db, [uuidOfId(projectId), triggerSlug, uuidOfId(id), `e:${id}`]);
-  return rows.map((row) => runColumns.read(row));
+  const runs = rows.filter((row) => row.id !== null).map((row) => runColumns.read(row));
+  return { runs, isPartial: rows[0]?.isPartial ?? false };
 }
 
 const endpointNames = [
@@ -122,7 +131,7 @@ const selectLineage = statement<{ id: string }>(
      union all
      select p.id, p.parent_job_id, l.depth + 1 from lineage l
      cross join lateral (select id, parent_job_id from jobs where jobs.id = l.parent_job_id offset 0) p
-     where l.depth < ${parentsMax})
+     where l.depth < ${tracedParentsMax})
    select id from lineage order by depth`,
 );
 
@@ -198,8 +207,8 @@ const jobSpans = "unnest($1::uuid[], $2::uuid[], $3::uuid[]) as j(id, first, las
 const failures = "unnest($7::text[]) as f(failure)";
 
 /**
- * Finds the newest calls of each job. tool_calls has no index by job, so the statement scans the project's calls during the job, by the
- * indexes tool_calls_project and tool_calls_failure.
+ * Finds the newest calls of each job: those that failed, and the others. tool_calls has no index by job, so the statement scans the
+ * project's calls during the job, by the indexes tool_calls_project and tool_calls_failure.
  */
 const selectCalls = statement<RawRow<ToolCallSummary>>(
   "trace_calls",
@@ -208,10 +217,10 @@ const selectCalls = statement<RawRow<ToolCallSummary>>(
        (select w.id from (${scanOf("tool_calls", "project_id, id, job_id", well)}) w where w.job_id = j.id
          order by ${scanOrder(ofProject)} limit ${tracedMax})
        union all
-       select e.id from ${failures} cross join lateral (
+       (select e.id from ${failures} cross join lateral (
          select w.id from (${scanOf("tool_calls", "failure, project_id, id, job_id", failed)}) w where w.job_id = j.id
-         order by ${scanOrder(ofFailure)} limit ${tracedMax}) e) x
-     order by x.id desc limit ${tracedMax}) p
+         order by ${scanOrder(ofFailure)} limit ${tracedMax}) e
+         order by e.id desc limit ${tracedMax})) x) p
    cross join lateral (select * from tool_calls where id = p.id offset 0) c order by c.id`,
 );
 
@@ -228,7 +237,10 @@ type JobSpan = { readonly id: Id<"job">; readonly sinceMs: number; readonly unti
 /** Calls of jobs. `unscanned`: the jobs of which more calls may exist, because the search ended at its limit. */
 type CallsOfJobs = { readonly calls: readonly ToolCallSummary[]; readonly unscanned: ReadonlySet<Id<"job">> };
 
-/** Returns the newest calls of jobs, at most 21 of each job, in the order in which they began. Scans at most 20,000 calls. */
+/**
+ * Returns the newest calls of jobs, in the order in which they began: of each job at most 21 that failed, and 21 others. Scans at most
+ * 20,000 calls.
+ */
 export async function readCallsOfJobs(
   db: Executor,
   projectId: ProjectId,

@@ -66,21 +66,26 @@ export class TraceGraph {
   }
 
   /**
-   * Adds the effects of one kind of a node, of which the newest come last. Of more than 20, the newest 20 are added, and a folded node for
-   * the others. `listFilter`: the filter of the list call that returns all of them.
+   * Adds the effects of one kind of a node, of which the newest come last. Of more than 20, it adds those with problems first, then the
+   * newest, and a folded node for the others. `listFilter`: the filter of the list call that returns all of them. Returns the ids of the
+   * added effects.
    */
-  addEffects(from: string, nodes: readonly TracedNode[], relation: Relation, listFilter = ""): void {
-    for (const node of nodes.slice(-childrenMax)) this.addEffect(from, node, relation);
+  addEffects(from: string, nodes: readonly TracedNode[], relation: Relation, listFilter = ""): ReadonlySet<string> {
+    const room = this.#nodesMax - this.#nodes.size;
+    const isFolded = nodes.length > Math.min(childrenMax, room);
+    const ranked = nodes.toReversed().sort((a, b) => Number(isBad(b)) - Number(isBad(a)));
+    const most = Math.min(childrenMax, isFolded ? room - 1 : room);
+    const shown = new Set(ranked.slice(0, Math.max(0, most)).map(({ id }) => id));
+    for (const node of nodes) if (shown.has(node.id)) this.addEffect(from, node, relation);
     const [first] = nodes;
-    if (first === undefined || nodes.length <= childrenMax) return;
-    const count = nodes.length - childrenMax;
-    const base = { kind: first.kind, state: "", tone: Tone.IDLE, summary: "They are older than those shown." };
+    if (first === undefined || !isFolded) return shown;
+    if (shown.size < childrenMax) this.gap(from, first.kind, TraceGapReason.NODE_LIMIT);
+    const count = nodes.length - shown.size;
+    const base = { kind: first.kind, state: "", tone: Tone.IDLE, summary: "The graph does not show them one by one." };
     const title = `${count} or more of the same kind`;
-    this.addEffect(
-      from,
-      { id: `more_${first.kind}_of_${from}`, title, ...base, folded: { count, listFilter } },
-      relation,
-    );
+    const folded = { count, listFilter };
+    this.addEffect(from, { id: `more_${first.kind}_of_${from}`, title, ...base, folded }, relation);
+    return shown;
   }
 
   /** Says that resources of a kind are missing next to a node. */
@@ -116,21 +121,20 @@ export class TraceGraph {
     if (node === undefined || seen.has(id)) return undefined;
     seen.add(id);
     const isProblem = isBad(node);
-    if (!isProblem && !neutral.has(node.kind)) return undefined;
-    const next = [...this.#supportsOf(id), ...this.#effectsOf(id)].sort((a, b) => this.#weight(b) - this.#weight(a));
-    for (const one of next) {
+    for (const one of isEnd(node, id === this.#focus) ? [] : this.#causesOf(node)) {
       const below = this.#problemPath(one, seen);
       if (below !== undefined) return [id, ...below];
     }
     return isProblem ? [id] : undefined;
   }
 
-  /** Returns how likely a node is the cause of a problem: failed nodes before waiting ones, and supports before effects. */
-  #weight(id: string): number {
-    const node = this.#nodes.get(id);
-    if (node === undefined) return 0;
-    const weight = node.tone === Tone.BAD ? 4 : node.tone === Tone.WARN ? 2 : 0;
-    return weight + (supports.has(node.kind) ? 1 : 0);
+  /** Returns the ids of the supports and effects that may have caused the state of a node, the most likely first. */
+  #causesOf(node: TracedNode): string[] {
+    const next = [...this.#supportsOf(node.id), ...this.#effectsOf(node.id)].flatMap((id) => this.#nodes.get(id) ?? []);
+    return next
+      .filter((one) => mayCause(one, node))
+      .sort((a, b) => weightOf(node, b) - weightOf(node, a))
+      .map(({ id }) => id);
   }
 
   #supportsOf(id: string): string[] {
@@ -164,6 +168,30 @@ export class TraceGraph {
   #isSchedule(id: string): boolean {
     return this.#nodes.get(id)?.kind === TraceKind.SCHEDULE;
   }
+}
+
+/** True if no cause of a problem is behind a node: a good or idle one, or a support, because its effects did not cause its state. */
+function isEnd(node: TracedNode, isFocus: boolean): boolean {
+  if (supports.has(node.kind)) return isBad(node) || !isFocus;
+  return (node.tone === Tone.OK || node.tone === Tone.IDLE) && !neutral.has(node.kind);
+}
+
+/**
+ * True if a neighbor may have caused the state of a node. A job that did not fail has handled its failed child jobs, and a failed job has
+ * handled all failures but those of the step in which it failed.
+ */
+function mayCause({ kind, tone, step }: TracedNode, node: TracedNode): boolean {
+  if (node.causes?.includes(kind) === false) return false;
+  if (node.kind === TraceKind.JOB && kind === TraceKind.JOB && tone === Tone.BAD && node.tone !== Tone.BAD)
+    return false;
+  return node.failedStep === undefined || step === node.failedStep;
+}
+
+/** Returns how likely a neighbor caused the state of a node: by the node's `causes`, then failed before waiting, supports before effects. */
+function weightOf({ causes }: TracedNode, { kind, tone }: TracedNode): number {
+  const weight = tone === Tone.BAD ? 4 : tone === Tone.WARN ? 2 : tone === Tone.INFO ? 1 : 0;
+  const order = causes === undefined ? 0 : causes.length - causes.indexOf(kind);
+  return order * 100 + weight * 10 + (supports.has(kind) ? 1 : 0);
 }
 
 function isBad({ tone }: TracedNode): boolean {

@@ -16,7 +16,9 @@ import { remedyMessage } from "@svc/node";
 
 /**
  * A node of a trace (a graph of causes and effects). `summary`: one sentence about the state. `remedy` and `command`: the action that may
- * solve the problem, and the command of `svc` for it. `count`: the number of resources if the node is folded.
+ * solve the problem, and the command of `svc` for it. `causes`: the kinds of neighbors that may have caused the state, the most likely
+ * first; all kinds if it is not set. `step`: id of the step that made this call or child job. `failedStep`: id of the step in which this job
+ * failed. `folded`: the number of resources that the node represents, and the filter of their list.
  */
 export type TracedNode = {
   readonly id: string;
@@ -29,10 +31,13 @@ export type TracedNode = {
   readonly durationMs?: number;
   readonly remedy?: Remedy;
   readonly command?: string;
+  readonly causes?: readonly TraceKind[];
+  readonly step?: string;
+  readonly failedStep?: string;
   readonly folded?: { readonly count: number; readonly listFilter: string };
 };
 
-type State = Pick<TracedNode, "tone" | "summary" | "remedy" | "command">;
+type State = Pick<TracedNode, "tone" | "summary" | "remedy" | "command" | "causes">;
 
 /** Returns the node of the webhook post from which svc made an event. Undefined if svc or the project itself made the event. */
 export function postNode({ id, kind, toolkitSlug, receivedAt }: Omit<Event, "payload">): TracedNode | undefined {
@@ -65,10 +70,14 @@ function deliveryState({ state, attempts, lastError, nextAttemptAt, subscription
   if (state === "delivered") return { tone: Tone.OK, summary: `The endpoint accepted it; ${tried}.` };
   const failure = deliveryFailure({ subscriptionId, error: lastError, atMs: lastAttemptAt ?? 0, state });
   if (failure === undefined) return { tone: Tone.INFO, summary: "It waits for its first attempt." };
+  const isEnded = state === "dead_letter";
   const next = nextAttemptAt === null ? "" : ` and tries again at ${isoTime(nextAttemptAt)}`;
-  const then = state === "dead_letter" ? " and gave up" : next;
-  const tone = state === "dead_letter" ? Tone.BAD : Tone.WARN;
-  return { tone, summary: `${failure.title}. ${tried}${then}.`, remedy: remedyOf(failure), command };
+  const summary = `${failure.title}. ${tried}${isEnded ? " and gave up" : next}.`;
+  // The present state of the endpoint explains no delivery that ended in the past, unless svc ended it because of that state. It causes no
+  // error that svc found before it sent a request.
+  const isOfEndpoint = isEnded ? lastError.startsWith("subscription_inactive") : !lastError.startsWith("body_invalid");
+  const causes = isOfEndpoint ? [TraceKind.SUBSCRIPTION] : [];
+  return { tone: isEnded ? Tone.BAD : Tone.WARN, summary, remedy: remedyOf(failure), command, causes };
 }
 
 /** Returns the node of a subscription. */
@@ -96,12 +105,13 @@ export function scheduleNode(program: StandingProgramRecord): TracedNode {
   const { id, slug, title, state, pauseReason, pauseDetail, createdAt } = program;
   const command = `svc standing show ${id}`;
   const detail = afterColon(pauseDetail);
+  const causes = pauseReason === "failures" || pauseReason === "fail_step" ? [TraceKind.RUN] : [];
   const said: Record<StandingProgramRecord["state"], State> = {
     active: { tone: Tone.OK, summary: "It starts jobs when they are due." },
-    pending: { tone: Tone.WARN, summary: "It waits for an approval.", remedy: Remedy.ANSWER_ASK, command },
+    pending: { tone: Tone.WARN, summary: "It waits for an approval.", remedy: Remedy.ANSWER_ASK, command, causes },
     paused: {
       ...{ tone: Tone.WARN, summary: `It is paused; the reason is ${pauseReason || "unknown"}${detail}.` },
-      ...{ remedy: Remedy.RESUME, command },
+      ...{ remedy: Remedy.RESUME, command, causes },
     },
     ended: { tone: Tone.IDLE, summary: "It has no further run." },
   };
@@ -132,7 +142,32 @@ export function jobNode(job: JobRecord, title: string): TracedNode {
   const { id, status, createdAt, finishedAt } = job;
   const durationMs = finishedAt === null ? 0 : finishedAt - createdAt;
   const name = title === "" ? "Job" : `Job ${title}`;
-  return { id, kind: TraceKind.JOB, title: name, state: status, atMs: createdAt, durationMs, ...jobState(job) };
+  const failedStep = status === "failed" ? /^\w+: step (\w+): /.exec(job.lastError)?.[1] : undefined;
+  return {
+    ...{ id, kind: TraceKind.JOB, title: name, state: status, atMs: createdAt, durationMs, ...jobState(job) },
+    ...(job.child !== null && { step: job.child.stepId }),
+    ...(failedStep !== undefined && { failedStep }),
+    causes: failedStep === undefined ? causesOfWait(job) : [TraceKind.CALL, TraceKind.JOB],
+  };
+}
+
+/** Returns the kinds of effects for which a job may wait. Empty if the job waits for none, or has ended. */
+function causesOfWait({ status, park, finishedAt }: JobRecord): readonly TraceKind[] {
+  const { ASK, CALL, JOB } = TraceKind;
+  if (status !== "parked") return finishedAt === null ? [ASK, JOB] : [];
+  switch (park?.reason) {
+    case "in_doubt":
+    case "undo_stuck":
+      return [ASK, CALL];
+    case "paused":
+    case "administrator":
+    case "poisoned":
+      return [];
+    case "child":
+      return [ASK, JOB];
+    default:
+      return [ASK];
+  }
 }
 
 function jobState(job: JobRecord): State {
@@ -149,8 +184,8 @@ function jobState(job: JobRecord): State {
     case "cancelled":
       return { tone: Tone.IDLE, summary: "A caller cancelled it." };
     case "parked":
-      if (park?.reason === "wait" || park?.reason === "child")
-        return { tone: Tone.INFO, summary: "It waits and continues by itself." };
+      if (park?.reason === "wait") return { tone: Tone.INFO, summary: "It waits and continues by itself." };
+      if (park?.reason === "child") return { tone: Tone.INFO, summary: "It waits for a job that it started." };
       return { tone: Tone.WARN, summary: parkText(park?.reason ?? ""), remedy: parkRemedy(park?.reason), command };
     case "pending_plan_approval":
       return { tone: Tone.WARN, summary: "A person must approve its plan.", remedy: Remedy.ANSWER_ASK, command };
@@ -200,11 +235,16 @@ export function askNode({ id, kind, state, principalId, askedAt, decision }: Ask
   return { ...base, title, tone: Tone.IDLE, summary: `${said[state]}${answer}.` };
 }
 
+/** Outcomes of tool calls that the account of the call may have caused. */
+export const accountOutcomes: ReadonlySet<string> = new Set(["account_unusable", "no_account", "missing_scope"]);
+
 /** Returns the node of a tool call. `message`: the message of its answer, as plain text. */
 export function callNode(call: ToolCallSummary, message: string): TracedNode {
   const { id, toolSlug, outcome, createdAt, durationMs } = call;
   const title = `Call of ${toolSlug}`;
-  return { id, kind: TraceKind.CALL, title, state: outcome, atMs: createdAt, durationMs, ...callState(call, message) };
+  const causes = accountOutcomes.has(outcome) ? [TraceKind.ACCOUNT] : [];
+  const base = { id, kind: TraceKind.CALL, title, state: outcome, atMs: createdAt, durationMs, causes };
+  return { ...base, ...callState(call, message), ...(call.stepId !== "" && { step: call.stepId }) };
 }
 
 function callState(call: ToolCallSummary, message: string): State {
@@ -224,9 +264,12 @@ function remedyOf({ remedies: [first] }: Failure): Remedy {
   return first === undefined ? Remedy.UNSPECIFIED : remedyMessage(first);
 }
 
-/** Returns the node of a connected account. */
-export function accountNode(account: ConnectedAccount): TracedNode {
-  const { id, toolkitSlug, entityId, state, lastError, createdAt } = account;
+/** Returns the node of a connected account at the time `nowMs` (epoch milliseconds), with the state that ListConnections shows. */
+export function accountNode(account: ConnectedAccount, nowMs: number): TracedNode {
+  const { id, toolkitSlug, entityId, expiresAt, createdAt } = account;
+  const ranOut = account.state === "active" && expiresAt !== null && expiresAt <= nowMs;
+  const state = ranOut ? "expired" : account.state;
+  const lastError = ranOut ? "its credential ran out" : account.lastError;
   const owner = entityId === "" ? "the project" : entityId;
   const command = `svc connections show ${id}`;
   const why = afterColon(lastError);

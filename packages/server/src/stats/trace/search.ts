@@ -1,6 +1,8 @@
+import { setImmediate } from "node:timers/promises";
 import { create } from "@bufbuild/protobuf";
 import {
   checkFilterText,
+  createSlices,
   type Id,
   type IdPrefix,
   isRowInScope,
@@ -49,18 +51,16 @@ const resultsDefault = 20;
 const resultsMax = 50;
 /** Smallest number of characters of an id's end by which svc searches. */
 const endMin = 4;
-/** Maximum number of jobs whose titles a search reads, and the number that it reads at once. */
-const titlesMax = 2_000;
-const titlesAtOnce = 200;
-/** Maximum number of subscriptions, schedules and people that a search reads, and the number that it reads at once. */
-const namedMax = 5_000;
-const namedAtOnce = 500;
+/** Maximum number of jobs whose titles a search reads, number that it reads at once, and maximum size of their programs in bytes. */
+const titles = { max: 2_000, atOnce: 100, bytesMax: 8_388_608 };
+/** Maximum number of subscriptions, schedules and people that a search reads, and number that it reads at once. */
+const names = { max: 5_000, atOnce: 500, bytesMax: Number.POSITIVE_INFINITY };
 
 type Caller = Pick<ProjectPrincipal, "projectId" | "binding">;
 type Searching = TraceContext & Caller;
 
-/** The result of one part of a search. `isPartial`: true if the part did not read all resources of its kind. */
-type Found = { readonly nodes: readonly TracedNode[]; readonly isPartial?: boolean };
+/** The result of one part of a search. `isPartial`: true if more resources of its kind may match. */
+type Found = { readonly nodes: readonly TracedNode[]; readonly isPartial: boolean };
 type Finder = (searching: Searching, query: string, limit: number) => Promise<Found>;
 
 /**
@@ -81,13 +81,27 @@ export async function search(context: TraceContext, caller: Caller, request: Sea
   }
   const parts = [...finders].filter(([kind]) => isWanted(kind));
   const [ends, ...texts] = await Promise.all([
-    findByEnd(searching, query, limit),
+    findByEnd(searching, query, isWanted),
     ...parts.map(async ([kind, find]) => ({ kind, ...(await find(searching, query.toLowerCase(), limit)) })),
   ]);
-  const found = [...ends.filter(({ kind }) => isWanted(kind)), ...texts.flatMap(({ nodes }) => nodes)];
-  const unique = [...new Map(found.map((node) => [node.id, node])).values()];
-  const partial = texts.filter(({ isPartial }) => isPartial).map(({ kind }) => kind);
-  return create(SearchResponseSchema, { results: unique.slice(0, limit).map(nodeMessage), partial });
+  const byEnd = new Set(ends.map(keyOf));
+  const others = texts.map((text) => ({ ...text, nodes: text.nodes.filter((node) => !byEnd.has(keyOf(node))) }));
+  const results = fairShare([ends, ...others.map(({ nodes }) => nodes)], limit);
+  const isCut = ({ nodes, isPartial }: Found) => isPartial || nodes.some((node) => !results.includes(node));
+  const partial = others.filter(isCut).map(({ kind }) => kind);
+  return create(SearchResponseSchema, { results: results.map(nodeMessage), partial });
+}
+
+/** Returns a text that only this resource has. A saved tool and a person may have the same id, because their ids are names. */
+function keyOf({ kind, id }: TracedNode): string {
+  return `${kind} ${id}`;
+}
+
+/** Returns at most `limit` nodes: as many of each list as of the others, if the list has so many. Keeps the order of the lists. */
+function fairShare(lists: readonly (readonly TracedNode[])[], limit: number): TracedNode[] {
+  const places = lists.flatMap((nodes, list) => nodes.map((node, place) => ({ node, list, place })));
+  const taken = places.sort((a, b) => a.place - b.place).slice(0, limit);
+  return taken.sort((a, b) => a.list - b.list || a.place - b.place).map(({ node }) => node);
 }
 
 /** The ids of one kind. `byId`: reads the resource. `below`: returns the newest id below an id, if a list can find it. */
@@ -192,9 +206,9 @@ const idKinds: readonly IdKind[] = [
   ),
   idKind(
     "acc",
-    async ({ db, projectId, binding }, id) => {
+    async ({ db, clock, projectId, binding }, id) => {
       const account = await connectedAccountsForProject(db, projectId).find(id);
-      return account && isRowInScope(account, binding) ? accountNode(account) : undefined;
+      return account && isRowInScope(account, binding) ? accountNode(account, clock.now()) : undefined;
     },
     ({ db, projectId, clock }, page) =>
       connectedAccountsForProject(db, projectId).list({ toolkitSlug: "", entityId: "", state: "" }, page, clock.now()),
@@ -220,15 +234,33 @@ async function findByBeginning(searching: Searching, query: string): Promise<Tra
   return node === undefined ? [] : [node];
 }
 
-const endKinds: readonly WatchedKind[] = ["event", "delivery", "call", "job", "ask"];
+/** The kinds that a search finds by the end of their ids. */
+const endKinds: readonly (readonly [WatchedKind, TraceKind])[] = [
+  ["event", TraceKind.EVENT],
+  ["delivery", TraceKind.DELIVERY],
+  ["call", TraceKind.CALL],
+  ["job", TraceKind.JOB],
+  ["ask", TraceKind.ASK],
+];
 
-/** Returns the resources whose ids end with the query, among the newest 1,000 of each kind. */
-async function findByEnd(searching: Searching, query: string, limit: number): Promise<TracedNode[]> {
+/** Maximum number of resources that a search finds by the end of their ids. */
+const endsMax = 10;
+
+/**
+ * Returns the newest resources whose ids end with the query, among the newest 1,000 of each kind. They must also be among the newest 5,000
+ * of all projects, except for events.
+ */
+async function findByEnd(
+  searching: Searching,
+  query: string,
+  isWanted: (kind: TraceKind) => boolean,
+): Promise<TracedNode[]> {
   const end = query.toLowerCase().replace(/^(\.\.\.|…)/, "");
   if (end.length < endMin || !/^[0-9a-hjkmnp-tv-z]{4,26}$/.test(end)) return [];
-  const newest = await readNewOfProject(searching.db, searching.projectId, endKinds, 0);
+  const kinds = endKinds.filter(([, kind]) => isWanted(kind)).map(([watched]) => watched);
+  const newest = await readNewOfProject(searching.db, searching.projectId, kinds, 0);
   const ids = newest.map(({ id }) => id).filter((id) => id.endsWith(end));
-  const sorted = ids.sort((a, b) => timeOfId(b) - timeOfId(a)).slice(0, Math.min(limit, 10));
+  const sorted = ids.sort((a, b) => timeOfId(b) - timeOfId(a)).slice(0, endsMax);
   const nodes = await Promise.all(
     sorted.map((id) => idKinds.find(({ prefix }) => id.startsWith(`${prefix}_`))?.byId(searching, id)),
   );
@@ -238,35 +270,45 @@ async function findByEnd(searching: Searching, query: string, limit: number): Pr
 /** Position and size of a page: at most `limit` rows after the position `after`. */
 type After<Place> = { readonly after: Place | undefined; readonly limit: number };
 
-/** Reads pages of a list until it ends or `max` rows are read. Returns the rows that fit, and whether the list continues. */
+/** The way to search a list. `bytesOf`: returns the size of what `fits` has to read of a row. */
+type Walk<Row, Place> = {
+  readonly read: (page: After<Place>) => Promise<readonly Row[]>;
+  readonly placeOf: (row: Row) => Place;
+  readonly fits: (row: Row) => boolean;
+  readonly bytesOf?: (row: Row) => number;
+};
+
+/**
+ * Reads pages of a list until it ends, or until `max` rows or `bytesMax` bytes are read. Returns at most `limit` rows that fit, and if more
+ * rows may fit.
+ */
 async function walk<Row, Place>(
-  max: number,
-  size: number,
-  {
-    read,
-    placeOf,
-    fits,
-  }: {
-    readonly read: (page: After<Place>) => Promise<readonly Row[]>;
-    readonly placeOf: (row: Row) => Place;
-    readonly fits: (row: Row) => boolean;
-  },
+  { max, atOnce, bytesMax }: typeof titles,
+  { read, placeOf, fits, bytesOf = () => 0 }: Walk<Row, Place>,
   limit: number,
 ): Promise<{ readonly rows: readonly Row[]; readonly isPartial: boolean }> {
   const rows: Row[] = [];
+  const slices = createSlices(setImmediate);
   let after: Place | undefined;
-  for (let walked = 0; walked < max && rows.length < limit; walked += size) {
-    const page = await read({ after, limit: size });
-    rows.push(...page.filter(fits));
+  for (let walked = 0, bytes = 0; walked < max; walked += atOnce) {
+    const page = await read({ after, limit: atOnce });
+    for (const row of page) {
+      bytes += bytesOf(row);
+      if (bytes > bytesMax) return { rows, isPartial: true };
+      if (fits(row) && rows.push(row) > limit) return { rows: rows.slice(0, limit), isPartial: true };
+      await slices.rest();
+    }
     const last = page.at(-1);
-    if (last === undefined || page.length < size) return { rows: rows.slice(0, limit), isPartial: false };
+    if (last === undefined || page.length < atOnce) return { rows, isPartial: false };
     after = placeOf(last);
   }
-  return { rows: rows.slice(0, limit), isPartial: rows.length < limit };
+  return { rows, isPartial: true };
 }
 
 const has = (query: string, ...texts: readonly string[]) => texts.some((text) => text.toLowerCase().includes(query));
 const idOf = <Row extends { readonly id: string }>({ id }: Row): Row["id"] => id;
+
+const nothing: Found = { nodes: [], isPartial: false };
 
 /** The parts of a search that look for text, by the kind that they find. */
 const finders: ReadonlyMap<TraceKind, Finder> = new Map<TraceKind, Finder>([
@@ -276,11 +318,12 @@ const finders: ReadonlyMap<TraceKind, Finder> = new Map<TraceKind, Finder>([
       const jobs = jobsForProject(db, projectId);
       const filter = { ...anyJob, parentJobId: undefined, ...noTimes };
       const { rows, isPartial } = await walk(
-        ...([titlesMax, titlesAtOnce] as const),
+        titles,
         {
           read: (page: After<Id<"job">>) => jobs.list(filter, page),
           placeOf: idOf,
           fits: (job) => isWithin(job, binding) && has(query, titleOf(job)),
+          bytesOf: ({ sealedProgram, program }) => sealedProgram?.length ?? program?.length ?? 0,
         },
         limit,
       );
@@ -290,10 +333,10 @@ const finders: ReadonlyMap<TraceKind, Finder> = new Map<TraceKind, Finder>([
   [
     TraceKind.SUBSCRIPTION,
     async ({ db, projectId, binding }, query, limit) => {
-      if (binding !== undefined) return { nodes: [] };
+      if (binding !== undefined) return nothing;
       const subscriptions = subscriptionsForProject(db, projectId);
       const { rows, isPartial } = await walk(
-        ...([namedMax, namedAtOnce] as const),
+        names,
         {
           read: (page: After<SubscriptionId>) => subscriptions.list(page),
           placeOf: idOf,
@@ -309,7 +352,7 @@ const finders: ReadonlyMap<TraceKind, Finder> = new Map<TraceKind, Finder>([
     async ({ db, projectId, binding }, query, limit) => {
       const programs = standingProgramsForProject(db, projectId);
       const { rows, isPartial } = await walk(
-        ...([namedMax, namedAtOnce] as const),
+        names,
         {
           read: (page: After<StandingProgramId>) => programs.list({ state: undefined, sourceKind: undefined }, page),
           placeOf: idOf,
@@ -323,19 +366,19 @@ const finders: ReadonlyMap<TraceKind, Finder> = new Map<TraceKind, Finder>([
   [
     TraceKind.SAVED_TOOL,
     async ({ db, projectId, binding }, query, limit) => {
-      if (binding !== undefined) return { nodes: [] };
+      if (binding !== undefined) return nothing;
       const skills = await skillsForProject(db, projectId).list();
       const found = skills.filter(({ slug, description }) => has(query, slug, description));
-      return { nodes: found.slice(0, limit).map(savedToolNode) };
+      return { nodes: found.slice(0, limit).map(savedToolNode), isPartial: found.length > limit };
     },
   ],
   [
     TraceKind.PERSON,
     async ({ db, projectId, binding }, query, limit) => {
-      if (binding !== undefined) return { nodes: [] };
+      if (binding !== undefined) return nothing;
       const contacts = contactsForProject(db, projectId);
       const { rows, isPartial } = await walk(
-        ...([namedMax, namedAtOnce] as const),
+        names,
         {
           read: (page: After<string>) => contacts.list(page),
           placeOf: ({ principalId }) => principalId,

@@ -20,6 +20,7 @@ import {
   readRunsOfEvent,
   readTracedJobs,
   tracedMax,
+  tracedParentsMax,
 } from "@svc/db/activity/trace";
 import { asksForProject } from "@svc/db/asks/repo";
 import type { ToolCallSummary } from "@svc/db/calls/list-page";
@@ -36,6 +37,7 @@ import { serverFaults } from "../../errors.ts";
 import { TraceGraph } from "./graph.ts";
 import {
   accountNode,
+  accountOutcomes,
   askNode,
   callNode,
   deliveryNode,
@@ -64,6 +66,8 @@ const nodesDefault = 60;
 const nodesMax = 200;
 /** Maximum difference between the clocks of two nodes, in milliseconds. */
 const skewMs = 5_000;
+/** Maximum number of deliveries of an event that a trace reads. Those that failed are shown first. */
+const deliveriesMax = 200;
 
 const { DELETED, NOT_PERMITTED, NOT_SEARCHED } = TraceGapReason;
 
@@ -116,7 +120,9 @@ async function fromEvent(tracing: Tracing, id: Id<"evt">): Promise<boolean> {
   tracing.graph.add(eventNode(event));
   addPost(tracing, event);
   await addDeliveries(tracing, event);
-  await addRuns(tracing, (await readRunsOfEvent(tracing.db, tracing.projectId, event)).reverse(), id);
+  const { runs, isPartial } = await readRunsOfEvent(tracing.db, tracing.projectId, event);
+  if (isPartial) tracing.graph.gap(id, TraceKind.RUN, NOT_SEARCHED);
+  await addRuns(tracing, runs.toReversed(), id);
   return true;
 }
 
@@ -184,22 +190,26 @@ async function fromCall(tracing: Tracing, id: Id<"call">): Promise<boolean> {
   if (call === undefined || !isRowInScope(call, binding)) return false;
   const node = callNode(call, tracing.messageOf(call));
   graph.add(node);
-  if (call.accountId !== null) await addAccount(tracing, call.accountId, id);
+  if (call.accountId !== null) await addAccount(tracing, call.accountId, [id]);
   if (call.jobId === null) return true;
   const job = await addLineage(tracing, call.jobId, { node, relation: Relation.CALLED });
   if (job === undefined) graph.gap(id, TraceKind.JOB, binding === undefined ? DELETED : NOT_PERMITTED);
   return true;
 }
 
-async function fromAccount({ db, projectId, binding, graph, messageOf }: Tracing, id: Id<"acc">): Promise<boolean> {
+async function fromAccount(
+  { db, clock, projectId, binding, graph, messageOf }: Tracing,
+  id: Id<"acc">,
+): Promise<boolean> {
   const account = await connectedAccountsForProject(db, projectId).find(id);
   if (account === undefined || !isRowInScope(account, binding)) return false;
-  graph.add(accountNode(account));
+  graph.add(accountNode(account, clock.now()));
   const none = { toolSlug: undefined, entityId: undefined, outcome: undefined, jobId: undefined, keyId: undefined };
   const filter = { ...none, accountId: id, sinceMs: account.createdAt - skewMs, untilMs: undefined };
   const page = { after: undefined, limit: tracedMax };
   const { rows, walkedTo } = await toolCallsForProject(db, projectId).walk(filter, page);
   const calls = rows.reverse().filter((row) => isRowInScope(row, binding));
+  if (calls.length < rows.length) graph.gap(id, TraceKind.CALL, NOT_PERMITTED);
   const nodes = calls.map((call) => callNode(call, messageOf(call)));
   graph.addEffects(id, nodes, Relation.USED_FOR, `connectedAccountId=${id}`);
   if (walkedTo !== undefined) graph.gap(id, TraceKind.CALL, NOT_SEARCHED);
@@ -227,15 +237,16 @@ async function addDeliveries({ db, projectId, binding, graph }: Tracing, { id }:
     return;
   }
   const filter = { eventId: id, subscriptionId: undefined };
-  const rows = await deliveriesForProject(db, projectId).list(filter, { after: undefined, limit: tracedMax });
+  const rows = await deliveriesForProject(db, projectId).list(filter, { after: undefined, limit: deliveriesMax });
   const ids = rows.map(({ subscriptionId }) => subscriptionId);
   const endpoints = new Map((await readEndpoints(db, projectId, ids)).map((one) => [one.id, one]));
   const endpointOf = ({ subscriptionId }: Delivery) => endpoints.get(subscriptionId);
   const nodes = rows.reverse().map((row) => deliveryNode(row, endpointOf(row)));
-  graph.addEffects(id, nodes, Relation.DELIVERED_AS, `eventId=${id}`);
-  for (const row of rows.slice(-20)) {
+  const shown = graph.addEffects(id, nodes, Relation.DELIVERED_AS, `eventId=${id}`);
+  for (const row of rows.filter((one) => shown.has(one.id))) {
     const endpoint = endpointOf(row);
-    if (endpoint !== undefined) graph.addCause(row.id, endpointNode(endpoint), Relation.RECEIVED);
+    if (endpoint === undefined) graph.gap(row.id, TraceKind.SUBSCRIPTION, DELETED);
+    else graph.addCause(row.id, endpointNode(endpoint), Relation.RECEIVED);
   }
 }
 
@@ -246,7 +257,7 @@ async function addRuns(tracing: Tracing, runs: readonly StandingRunRecord[], eve
   const own = found.filter((one) => one.projectId === projectId && isWithin(one, binding));
   const schedules = new Map(own.map((one) => [one.id, one]));
   const seen = runs.filter(({ programId }) => schedules.has(programId));
-  if (binding !== undefined && seen.length < runs.length) graph.gap(eventId, TraceKind.RUN, NOT_PERMITTED);
+  if (seen.length < runs.length) graph.gap(eventId, TraceKind.RUN, binding === undefined ? DELETED : NOT_PERMITTED);
   await addRunJobs(tracing, seen, eventId, (run) => {
     const program = schedules.get(run.programId);
     return program && scheduleNode(program);
@@ -261,12 +272,13 @@ async function addRunJobs(
   scheduleOf: (run: StandingRunRecord) => TracedNode | undefined = () => undefined,
 ): Promise<void> {
   const filter = from.startsWith("stp_") ? `standingProgramId=${from}` : "";
-  tracing.graph.addEffects(from, runs.map(runNode), Relation.STARTED, filter);
-  for (const run of runs.slice(-20)) {
+  const ids = tracing.graph.addEffects(from, runs.map(runNode), Relation.STARTED, filter);
+  const shown = runs.filter(({ id }) => ids.has(id));
+  for (const run of shown) {
     const schedule = scheduleOf(run);
     if (schedule !== undefined) tracing.graph.addCause(run.id, schedule, Relation.STARTED);
   }
-  await addJobsOfRuns(tracing, runs.slice(-20));
+  await addJobsOfRuns(tracing, shown);
 }
 
 /** Adds the schedule and the events that started a run. */
@@ -278,7 +290,7 @@ async function addRunCauses(tracing: Tracing, run: StandingRunRecord, program: S
   const events = await readEventsOfRun(db, projectId, { runId: run.id, eventId });
   if (events.length === 0) graph.gap(run.id, TraceKind.EVENT, DELETED);
   for (const event of events.reverse().slice(-20)) addEventCause(tracing, run.id, event, Relation.STARTED);
-  if (events.length > 20) graph.gap(run.id, TraceKind.EVENT, TraceGapReason.NODE_LIMIT);
+  if (events.length === tracedMax) graph.gap(run.id, TraceKind.EVENT, NOT_SEARCHED);
 }
 
 async function findSchedule(
@@ -341,7 +353,9 @@ async function addLineage(
     below = { id: one.id, relation: Relation.RAN };
   }
   const first = lineage.at(-1);
-  if (first !== undefined) await addRunOfJob(tracing, first);
+  if (first === undefined) return job;
+  if (first.parentJobId === null) await addRunOfJob(tracing, first);
+  else graph.gap(first.id, TraceKind.JOB, lineage.length > tracedParentsMax ? NOT_SEARCHED : DELETED);
   return job;
 }
 
@@ -358,42 +372,59 @@ async function addRunOfJob(tracing: Tracing, { id, standingRunId }: ListedJob): 
   await addRunCauses(tracing, run, program);
 }
 
-/** Adds the child jobs, asks and calls of jobs. Reads each kind for all jobs together. */
+/** Adds the child jobs of jobs, and the asks and calls of all of them. Reads each kind for all jobs together. */
 async function addJobEffects(tracing: Tracing, jobs: readonly ListedJob[]): Promise<void> {
   if (jobs.length === 0) return;
-  const { db, projectId, graph, binding } = tracing;
-  const childIds = await readChildJobIds(
-    db,
-    projectId,
-    jobs.map(({ id }) => id),
-  );
-  const children = (await readTracedJobs(db, projectId, childIds.slice(0, 20))).filter((child) =>
-    addJob(tracing, child.parentJobId ?? "", child),
-  );
-  const [first] = jobs;
-  if (childIds.length > 20 && first !== undefined) graph.gap(first.id, TraceKind.JOB, NOT_SEARCHED);
-  const all = [...jobs, ...children];
-  const asks = await readAsksOfJobs(
-    db,
-    projectId,
-    all.map(({ id }) => id),
-  );
+  const { db, projectId, graph } = tracing;
+  const all = [...jobs, ...(await addChildren(tracing, jobs))];
+  const ids = all.map(({ id }) => id);
+  const asks = await readAsksOfJobs(db, projectId, ids);
   for (const [jobId, own] of Map.groupBy(asks, (ask) => ask.jobId)) {
     graph.addEffects(jobId, own.map(askNode), Relation.ASKED, `jobId=${jobId}`);
   }
-  const { calls, unscanned } = await readCallsOfJobs(
-    db,
-    projectId,
-    all.map((job) => spanOf(job, tracing.clock.now())),
-  );
-  const seen = calls.filter((call) => isRowInScope(call, binding));
-  for (const [jobId, own] of Map.groupBy(seen, (call) => call.jobId ?? "")) {
-    const nodes = own.map((call) => callNode(call, tracing.messageOf(call)));
-    graph.addEffects(jobId, nodes, Relation.CALLED, `jobId=${jobId}`);
-  }
+  await addCalls(tracing, all);
+}
+
+/** Adds the newest child jobs of jobs and returns them. Their own child jobs are not searched. */
+async function addChildren(tracing: Tracing, jobs: readonly ListedJob[]): Promise<readonly ListedJob[]> {
+  const { db, projectId, graph } = tracing;
+  const parentIds = jobs.map(({ id }) => id);
+  const ids = await readChildJobIds(db, projectId, parentIds);
+  const read = new Map((await readTracedJobs(db, projectId, ids.slice(0, tracedMax - 1))).map((job) => [job.id, job]));
+  const children = ids.toReversed().flatMap((id) => read.get(id) ?? []);
+  const added = children.filter((child) => addJob(tracing, child.parentJobId ?? "", child));
+  // The statement reads the newest children of all jobs together, so any of the jobs may have more.
+  for (const id of ids.length === tracedMax ? parentIds : []) graph.gap(id, TraceKind.JOB, NOT_SEARCHED);
+  for (const { id, park } of added) if (park?.reason === "child") graph.gap(id, TraceKind.JOB, NOT_SEARCHED);
+  return added;
+}
+
+/** Adds the newest calls of jobs, and the account of the newest call that failed because of its account. */
+async function addCalls(tracing: Tracing, jobs: readonly ListedJob[]): Promise<void> {
+  const { db, projectId, graph, binding, clock, messageOf } = tracing;
+  const spans = jobs.map((job) => spanOf(job, clock.now()));
+  const { calls, unscanned } = await readCallsOfJobs(db, projectId, spans);
   for (const jobId of unscanned) graph.gap(jobId, TraceKind.CALL, NOT_SEARCHED);
-  const refused = seen.findLast(({ outcome, accountId }) => outcome === "account_unusable" && accountId !== null);
-  if (refused?.accountId) await addAccount(tracing, refused.accountId, refused.id);
+  const shown: ToolCallSummary[] = [];
+  for (const [jobId, all] of Map.groupBy(calls, (call) => call.jobId ?? "")) {
+    const own = all.filter((call) => isRowInScope(call, binding));
+    if (own.length < all.length) graph.gap(jobId, TraceKind.CALL, NOT_PERMITTED);
+    const nodes = own.map((call) => callNode(call, messageOf(call)));
+    const ids = graph.addEffects(jobId, nodes, Relation.CALLED, `jobId=${jobId}`);
+    shown.push(...own.filter(({ id }) => ids.has(id)));
+  }
+  const refused = shown.filter(({ outcome }) => accountOutcomes.has(outcome));
+  const accountId = refused.findLast((call) => call.accountId !== null)?.accountId ?? null;
+  for (const call of refused) {
+    if (call.accountId !== null && call.accountId !== accountId) graph.gap(call.id, TraceKind.ACCOUNT, NOT_SEARCHED);
+  }
+  if (accountId === null) return;
+  const users = refused.filter((call) => call.accountId === accountId);
+  await addAccount(
+    tracing,
+    accountId,
+    users.map(({ id }) => id),
+  );
 }
 
 /** Returns the time in which a job made its calls, with room for clocks that differ. */
@@ -401,9 +432,16 @@ function spanOf({ id, createdAt, finishedAt }: ListedJob, nowMs: number) {
   return { id, sinceMs: createdAt - skewMs, untilMs: (finishedAt ?? nowMs) + skewMs };
 }
 
-async function addAccount({ db, projectId, binding, graph }: Tracing, id: Id<"acc">, callId: string): Promise<void> {
+/** Adds the account that calls used. */
+async function addAccount(
+  { db, clock, projectId, binding, graph }: Tracing,
+  id: Id<"acc">,
+  callIds: readonly string[],
+): Promise<void> {
   const account = await connectedAccountsForProject(db, projectId).find(id);
-  if (account === undefined) graph.gap(callId, TraceKind.ACCOUNT, DELETED);
-  else if (!isRowInScope(account, binding)) graph.gap(callId, TraceKind.ACCOUNT, NOT_PERMITTED);
-  else graph.addCause(callId, accountNode(account), Relation.USED_FOR);
+  const node = account && isRowInScope(account, binding) ? accountNode(account, clock.now()) : undefined;
+  for (const callId of callIds) {
+    if (node !== undefined) graph.addCause(callId, node, Relation.USED_FOR);
+    else graph.gap(callId, TraceKind.ACCOUNT, account === undefined ? DELETED : NOT_PERMITTED);
+  }
 }

@@ -5,12 +5,13 @@ import { type RestoredBackup, restoreStore } from "@svc/db/embedded/backup/resto
 import type { Config } from "../config/config.ts";
 import { findVaultKeys } from "../start/vault-key.ts";
 import { version } from "../version.ts";
+import { noteBackup } from "./last-backup.ts";
 
 type Store = Pick<Config, "vaultKeys" | "dataDir">;
 
 /**
  * Copies the embedded database of a data folder into one file, with `backUpStore`. Records this version of svc in the file and encrypts the
- * file with the first vault key.
+ * file with the first vault key. Records the end of the backup in the data folder.
  */
 export async function backUp({
   store,
@@ -22,7 +23,9 @@ export async function backUp({
       `there is no vault key to seal the backup with: ${store.dataDir} has no vault-key file and SVC_VAULT_KEY is not set; set the variable to the key of the service`,
     );
   }
-  return backUpStore({ ...options, dataDir: store.dataDir, version, key });
+  const backup = await backUpStore({ ...options, dataDir: store.dataDir, version, key });
+  await noteBackup(store.dataDir, { file: options.file, endsAt: backup.endsAt });
+  return backup;
 }
 
 /**

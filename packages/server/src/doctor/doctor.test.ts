@@ -9,6 +9,7 @@ import { createTestDataDir } from "@svc/testing/data-dir";
 import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
 import { fewToolkits } from "@svc/testing/shipped-catalog";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { backUp } from "../backup/back-up.ts";
 import { openEnvironment } from "../config/environment.ts";
 import { checkVault } from "../start/vault-check.ts";
 import { examineDeployment } from "./doctor.ts";
@@ -160,6 +161,19 @@ test("the embedded database: not there, stopped, running, with a wrong password,
   const running = await examine(embedded);
   expect(running.problems).toEqual([]);
   expect(running.line("database")[0]).toMatch(/^the embedded PostgreSQL 18\.\d+ answers/);
+  expect(running.line("backups")).toEqual(["none so far by `svc backup`, and only this machine reaches svc"]);
+  const production = { ...embedded, SVC_PUBLIC_URL: "https://svc.example.com", SVC_TRUSTED_PROXIES: "10.0.0.0/8" };
+  expect((await examine(production)).problems).toContain(
+    "warning backups: `svc backup` has made no backup of the embedded database yet",
+  );
+  const file = join(place, "store.backup");
+  const { endsAt } = await backUp({ store: { dataDir, vaultKeys: undefined }, file });
+  expect((await examine(production)).line("backups")).toEqual([`the last one ended at ${endsAt}, in ${file}`]);
+  const clock = createOffsetClock(systemClock);
+  clock.setOffset(26 * 3_600_000);
+  expect((await examine(embedded, { clock })).problems).toEqual([
+    `warning backups: older than a day: the last one ended at ${endsAt}, in ${file}`,
+  ]);
   await chmod(join(dataDir, "vault-key"), 0o644);
   expect((await examine(embedded)).problems).toEqual([
     `warning vault key: other accounts can read ${dataDir}/vault-key`,

@@ -1,8 +1,10 @@
 import { stat } from "node:fs/promises";
-import { createSealer, type VaultKey } from "@svc/core";
+import { createSealer, isoTime, type VaultKey } from "@svc/core";
 import type { DatabaseFacts } from "@svc/db/examine";
+import { findLastBackup } from "../backup/last-backup.ts";
 import type { Config } from "../config/config.ts";
 import { ConfigError } from "../config/environment.ts";
+import { loopbackRanges } from "../config/loopback.ts";
 import { describeStartFault } from "../start/refusal.ts";
 import { openVaultCheck } from "../start/vault-check.ts";
 import { findVaultKeys, keyFileOf } from "../start/vault-key.ts";
@@ -44,10 +46,7 @@ export const vaultKeyCheck: DoctorCheck = {
 export const backupsCheck: DoctorCheck = {
   name: "backups",
   reads: ["SVC_DATABASE_URL", "SVC_DATA_DIR"],
-  run: ({ config: { databaseUrl } }) =>
-    databaseUrl === undefined
-      ? "not known: `svc backup` writes to the file that you name, and svc keeps no record of it"
-      : "not known: the backups of your own PostgreSQL are made by its own tools",
+  run: checkBackups,
   mend: "Run `svc backup <file>` every day.",
 };
 
@@ -197,4 +196,22 @@ function compareKeys(keys: readonly VaultKey[], found: Awaited<ReturnType<Examin
   } catch (error) {
     return { state: "error", message: keyFault(error, "") };
   }
+}
+
+/** Age in milliseconds from which a backup is old. It is an hour more than a day, because a backup takes its time. */
+const oldBackupMs = 25 * 3_600_000;
+
+async function checkBackups({ config, clock, store }: Examined): Promise<CheckResult> {
+  if (config.databaseUrl !== undefined)
+    return "not known: the backups of your own PostgreSQL are made by its own tools";
+  if ((await store()).kind === "absent") return "not needed: there is no embedded database yet";
+  const last = await findLastBackup(config.dataDir);
+  if (last === undefined) {
+    if (loopbackRanges(config).length > 0) return "none so far by `svc backup`, and only this machine reaches svc";
+    return { state: "warning", message: "`svc backup` has made no backup of the embedded database yet" };
+  }
+  const ageMs = clock.now() - last.endsAtMs;
+  const text = `the last one ended at ${isoTime(last.endsAtMs)}, in ${last.file}`;
+  if (ageMs < oldBackupMs) return text;
+  return { state: "warning", message: `older than a day: ${text}` };
 }

@@ -120,7 +120,7 @@ const reservedModules: { modules: RegExp; allowedIn: RegExp; why: string }[] = [
     why: "the domain has its own words, which its service adapters alone turn into messages of the contract",
   },
   {
-    modules: /^(?:@ariakit|@codemirror|@lezer|uplot|@tanstack\/react-virtual)(?:\/|$)/,
+    modules: /^(?:@ariakit|@codemirror|@dagrejs|@lezer|uplot|@tanstack\/react-virtual)(?:\/|$)/,
     allowedIn: except("^packages/console/src/ui/"),
     why: "what the console is drawn with stays behind its own parts, so that it can be changed in one place",
   },

@@ -19,9 +19,12 @@ export function shiftOf(page: Page): Promise<number> {
   })`);
 }
 
-/** Script that lists buttons, links, fields and headings which extend beyond the sides of the window. */
+/**
+ * Script that lists buttons, links, fields and headings which extend beyond the sides of the window. Parts of a canvas that the user moves
+ * are left out.
+ */
 const beyond = `[...document.querySelectorAll("main :is(button, a, input, h1, h2), [role=dialog] :is(button, input, h2)")]
-  .filter((e) => e.checkVisibility() && e.getBoundingClientRect().width > 1)
+  .filter((e) => e.closest("[data-canvas]") === null && e.checkVisibility() && e.getBoundingClientRect().width > 1)
   .filter((e) => { const { left, right } = e.getBoundingClientRect(); return left < -1 || right > innerWidth + 1; })
   .map((e) => e.outerHTML.slice(0, 120))`;
 

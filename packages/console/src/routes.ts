@@ -120,7 +120,7 @@ const job = page(
     // Order of the log entries. Default: the oldest first.
     order: oneOfParam(["newest"]),
     // Tab of the page. Default: the timeline.
-    tab: oneOfParam(["log", "calls", "program", "result", "simulation"]),
+    tab: oneOfParam(["graph", "log", "calls", "program", "result", "simulation"]),
   }),
 );
 const newProgram = page(

@@ -97,6 +97,11 @@ export const jobs: Area = {
       },
     },
     {
+      name: "job-graph",
+      path: ({ branching }) => `jobs/${branching}?tab=graph`,
+      shows: (page) => page.getByRole("group", { name: "Steps and their data" }).getByText("Get me").first().waitFor(),
+    },
+    {
       name: "jobs-filtered-to-nothing",
       path: () => "jobs?title=nothing-of-the-kind",
       shows: (page) => page.getByRole("heading", { name: "No job matches" }).waitFor(),

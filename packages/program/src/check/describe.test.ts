@@ -62,7 +62,7 @@ test("a step says where it is, what it does and the strongest class of its calls
   expect(rows).toMatchInlineSnapshot(`
     [
       "plan | call | / | List events | calendar.list_events | read",
-      "named | filter | / | Keep rows with has(summary) && summary.startsWith('A') |  | ",
+      "named | filter | / | Keep has(summary) && summary.startsWith('A') |  | ",
       "choice | if | / | If rows.named > params.least && input.chat != '' |  | ",
       "me | call | choice/then | Get me | messaging_bot.get_me | read",
       "pause | wait | choice/then | Wait 10m |  | ",

@@ -7,7 +7,7 @@ import { effectOf } from "../steps/parts/tool-call.ts";
 import { fieldType, namesOf, typesOf, type ValueType } from "../types/schema-type.ts";
 import type { Scope } from "../types/scope.ts";
 import type { CheckContext } from "./context.ts";
-import { createFlow, type FlowRecord, type UsedName } from "./flow.ts";
+import { createFlow, type FlowRecord } from "./flow.ts";
 import { checkParts, isTooLarge, typeOfResult } from "./program.ts";
 
 /**
@@ -138,6 +138,8 @@ const classes = ["destructive", "write", "read"] as const satisfies readonly Acc
 function strongest(found: readonly AccessClass[]): AccessClass | undefined {
   return classes.find((access) => found.includes(access));
 }
+
+type UsedName = ReturnType<FlowRecord["usesOf"]>[number];
 
 /** Returns the data that a name stands for. Returns none if it comes from a step that could not be read. */
 function toRead({ root, path }: UsedName, at: Placed | undefined, known: ReadonlyMap<string, Step>): ProgramRead[] {

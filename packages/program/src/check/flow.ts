@@ -2,7 +2,7 @@ import type { Path } from "../json.ts";
 import type { Scope } from "../types/scope.ts";
 
 /** A name that a part of a program uses: its first word, and the path after it. `set`: the part takes the rows of this set. */
-export type UsedName = { readonly root: Parameters<NonNullable<Scope["onRead"]>>[0]; readonly path: Path };
+type UsedName = { readonly root: Parameters<NonNullable<Scope["onRead"]>>[0]; readonly path: Path };
 
 /** A step, or a call of a `map` step, by its place in the program. */
 type PlacedStep = { readonly pointer: string };

@@ -38,7 +38,7 @@ export const filterLanguage: StepLanguage<FilterStep> = {
     return { own: { ...nothing, set: withoutStates(row) }, inner: [] };
   },
 
-  title: ({ where }) => `Keep rows with ${quotedRule(where.source)}`,
+  title: ({ where }) => `Keep ${quotedRule(where.source)}`,
   lists: () => [],
   calls: () => [],
   asks: () => [],

@@ -26,6 +26,7 @@ import { jobTimes, type StepsNow, workedMs } from "./timeline-rows.ts";
 import { useRefreshJob } from "./use-job.ts";
 
 const Log = lazy(() => import("./log.tsx"));
+const JobGraph = lazy(async () => ({ default: (await import("./job-graph.tsx")).JobGraph }));
 
 const route = getRouteApi("/p/$projectId/jobs/$jobId");
 
@@ -41,7 +42,7 @@ export function JobBody({ job, simulation, projectId }: { job: Job; simulation: 
   const now = useMemo(() => stepsNow(job, listed.data?.steps ?? []), [job, listed.data]);
   const log = useJobLog(job.id, job.attempt);
   const runsSkills = known.some(({ kind, calls }) => kind === "run" || calls.some((call) => call.kind === "run"));
-  const shownStep = tab === "timeline" ? findStep(program, step) : undefined;
+  const shownStep = tab === "timeline" || tab === "graph" ? findStep(program, step) : undefined;
   // Each tab of the page is one entry: its id, which the parameter `tab` of the address has, its words, and what it shows.
   const tabs = [
     {
@@ -63,6 +64,20 @@ export function JobBody({ job, simulation, projectId }: { job: Job; simulation: 
             />
           )}
         </>
+      ),
+    },
+    {
+      id: "graph" as const,
+      words: "Graph",
+      panel: (
+        <Suspense fallback={<Skeleton rows={6} />}>
+          <JobGraph
+            job={job}
+            steps={listed.data?.steps ?? []}
+            selected={step}
+            onSelect={(id) => change({ step: id })}
+          />
+        </Suspense>
       ),
     },
     {

@@ -15,6 +15,7 @@ import { Facts } from "../../ui/values/facts.tsx";
 import { State } from "../../ui/values/state.tsx";
 import { Time } from "../../ui/values/time.tsx";
 import { passedOverWords, pauseWords, standingWord } from "../../words/standing.ts";
+import { ProgramPicture } from "../jobs/job-graph.tsx";
 import { JobLink } from "../jobs/job-link.tsx";
 import { Runs } from "./runs.tsx";
 import { ScheduleButtons } from "./schedule-buttons.tsx";
@@ -55,6 +56,11 @@ export default function SchedulePage() {
             </Notice>
           )}
           {passedOver > 0 && <Notice tone="info" title={passedOverWords(passedOver)} />}
+          {programOf(program) !== "" && (
+            <Section title="Program">
+              <ProgramPicture programJson={programOf(program)} />
+            </Section>
+          )}
           <Columns>
             <Runs id={program.id} projectId={projectId} />
             <Stack>
@@ -69,6 +75,12 @@ export default function SchedulePage() {
       )}
     </Page>
   );
+}
+
+/** Returns the JSON text of the program in a schedule's definition, or an empty text if the schedule runs a skill. */
+function programOf({ definitionJson }: StandingProgram): string {
+  const { program } = JSON.parse(definitionJson) as { readonly program?: unknown };
+  return program === undefined ? "" : JSON.stringify(program);
 }
 
 /** Draws the versions of a schedule, newest first. Each shows its differences from the version before it. */

@@ -5,7 +5,7 @@ import { bootstrapKey, type ServerProcess, startServerProcess, until, vaultKey }
 import { fewToolkits } from "@svc/testing/shipped-catalog";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { type McpEra, startMcpServer, type TestMcpServer } from "../tools/mcp-server.ts";
-import { connect } from "../tools/project.ts";
+import { acceptChanges, connect, importServer } from "../tools/project.ts";
 
 // Jobs write with a tool of an MCP server. svc is killed at each point of the write, or the server cuts its answer off. The write is sent
 // once at most. If its outcome is unknown, the job waits for a person.
@@ -59,7 +59,7 @@ describe.each<McpEra>(["2025-11-25", "2026-07-28"])("a server of %s", (era) => {
     app = await startMcpServer(era, [
       { name: "create", description: "Creates an issue.", inputSchema: input, annotations: { destructiveHint: false } },
     ]);
-    await node.call("svc.v1.CatalogService/ImportToolkit", { mcp: { url: app.url }, slug });
+    await importServer(node, { mcp: { url: app.url }, slug });
     await connect(node, slug, { scheme: "none" });
   });
   afterAll(() => app?.close());
@@ -140,7 +140,7 @@ describe.each<McpEra>(["2025-11-25", "2026-07-28"])("a server of %s", (era) => {
 
   test("a job that waits for a changed tool goes on after its node was killed and the change was accepted", async () => {
     const changing = `${slug}_changing`;
-    await node.call("svc.v1.CatalogService/ImportToolkit", { mcp: { url: app.url }, slug: changing });
+    await importServer(node, { mcp: { url: app.url }, slug: changing });
     await connect(node, changing, { scheme: "none" });
     const before = app.tools;
     app.tools = before.map((tool) => ({ ...tool, description: "Creates one new issue." }));
@@ -148,8 +148,7 @@ describe.each<McpEra>(["2025-11-25", "2026-07-28"])("a server of %s", (era) => {
     const errorOf = async () => (await node.call("svc.v1.JobsService/GetJob", { id })).json.job.lastError ?? "";
     await until(async () => (await errorOf()).startsWith("TOOL_CHANGED: step create"), 30_000, "the withheld write");
     await killAndStartAgain();
-    const { changes } = (await node.call("svc.v1.CatalogService/RefreshToolkit", { slug: changing })).json;
-    await node.call("svc.v1.CatalogService/AcceptToolkitChanges", { slug: changing, digest: changes.digest });
+    await acceptChanges(node, changing);
     expect(await endOf(id)).toBe("JOB_STATUS_SUCCEEDED");
     expect(app.calls).toHaveLength(1);
     app.tools = before;

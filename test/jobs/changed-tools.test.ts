@@ -3,7 +3,7 @@ import { startTestServer, type TestServer } from "@svc/testing/server";
 import { until } from "@svc/testing/until";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { type ServerTool, startMcpServer, type TestMcpServer } from "../tools/mcp-server.ts";
-import { connect } from "../tools/project.ts";
+import { acceptChanges, connect, importServer } from "../tools/project.ts";
 
 // A job calls a tool of an MCP server. The server changes the tool, so the call waits until an approver accepts the change.
 
@@ -39,18 +39,9 @@ beforeEach(async () => {
   app.calls.length = 0;
   slug = `tracker_${++count}`;
   const overrides = [{ match: "add", class: "write" }];
-  await catalog("ImportToolkit", { mcp: { url: app.url }, slug, overrides });
+  await importServer(svc, { mcp: { url: app.url }, slug, overrides });
   await connect(svc, slug, { scheme: "none" });
 });
-
-/** Makes a call that reads the server. It is repeated while svc itself reads the server, because a project has one import at a time. */
-async function catalog(method: string, body: object) {
-  for (;;) {
-    const { code, json, reason } = await svc.call(`svc.v1.CatalogService/${method}`, body);
-    if (code === "ok") return json;
-    expect(reason, JSON.stringify(json)).toBe("IMPORT_TOO_COSTLY");
-  }
-}
 
 /** Submits a job that has begun, and whose calls come after a second. */
 async function submit(steps: readonly object[]): Promise<string> {
@@ -74,8 +65,7 @@ async function waits(id: string): Promise<void> {
 /** Accepts what the server has changed. Returns the job when it has ended. */
 async function acceptAndEnd(id: string, overrides: readonly object[] = []) {
   expect(app.calls).toEqual([]);
-  const { changes } = await catalog("RefreshToolkit", { slug });
-  await catalog("AcceptToolkitChanges", { slug, digest: changes.digest, overrides });
+  await acceptChanges(svc, slug, overrides);
   await until(async () => (await jobOf(id)).finishedAt !== undefined, "the end of the job");
   return jobOf(id);
 }

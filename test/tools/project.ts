@@ -111,3 +111,28 @@ export async function writeDeployment(toolkits: object): Promise<{ path: string 
   await writeFile(path, stringify({ toolkits }));
   return { path, [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }) };
 }
+
+/** Reasons for which a call about a source is made again: svc itself reads the source now, has just read it, or could not read it in time. */
+const passingReasons = ["IMPORT_TOO_COSTLY", "CHANGES_OUTDATED", "SOURCE_UNREACHABLE"];
+
+/** Makes an MCP server a toolkit. Throws if that is refused for good. */
+export async function importServer(server: Callable, request: object): Promise<void> {
+  for (;;) {
+    const answer = await server.call("svc.v1.CatalogService/ImportToolkit", request);
+    if (answer.code === "ok") return;
+    if (!passingReasons.includes(answer.reason ?? "")) throw new Error(JSON.stringify(answer.json));
+  }
+}
+
+/** Reads the source of a toolkit again and accepts its changes. Throws if that is refused for good. */
+export async function acceptChanges(server: Callable, slug: string, overrides: readonly object[] = []): Promise<void> {
+  for (;;) {
+    const read = await server.call("svc.v1.CatalogService/RefreshToolkit", { slug });
+    const digest = read.json.changes?.digest ?? "";
+    const accepted = { slug, digest, overrides };
+    const answer =
+      read.code === "ok" ? await server.call("svc.v1.CatalogService/AcceptToolkitChanges", accepted) : read;
+    if (answer.code === "ok") return;
+    if (!passingReasons.includes(answer.reason ?? "")) throw new Error(JSON.stringify(answer.json));
+  }
+}

@@ -90,7 +90,7 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
   failure_groups: {
     sealed: "title",
     digest: "fingerprint",
-    told: "kind remedies",
+    told: "remedies",
   },
   job_attempts: {
     digest: "content_digest",

@@ -91,6 +91,40 @@ browserTest("a job that is cancelled says first what will be undone, and then wh
     .waitFor();
 });
 
+const failing = {
+  version: 1,
+  title: "Look for a deal",
+  steps: [
+    { id: "deals", call: "sales_crm.list_deals", entity: "ops" },
+    // The sandbox answers every call of this user with an error.
+    { id: "lost", call: "sales_crm.get_deal", entity: "sandbox:error", args: { deal_id: 1 } },
+  ],
+};
+
+browserTest("the trace of a failed job leads to its calls and back, and fits a phone", async () => {
+  const account = { toolkitSlug: "sales_crm", entityId: "sandbox:error", apiKey: "any-key" };
+  await consoles.svc.call("svc.v1.ConnectionsService/InitiateConnection", account);
+  const id = await submitProgram(consoles.svc, failing);
+  await jobWithStatus(consoles.svc, id, "FAILED");
+  const { page } = await consoles.open({ path: path(`jobs/${id}`) });
+  const trace = page.getByRole("navigation", { name: "Trace" });
+  await trace.locator("[aria-current]", { hasText: "This job" }).waitFor();
+  await trace.getByRole("link", { name: "2 calls 1 failed" }).focus();
+  await page.keyboard.press("Enter");
+  await page.waitForURL(new RegExp(`/calls\\?job=${id}$`));
+  await page.getByRole("row", { name: "sales_crm.get_deal" }).focus();
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "sales_crm.get_deal", level: 1 }).waitFor();
+  await trace.locator("[aria-current]", { hasText: "This call" }).waitFor();
+  await trace.getByText("Look for a deal").waitFor();
+  await page.setViewportSize({ width: 390, height: 844 });
+  await trace.getByText("Look for a deal").waitFor({ state: "hidden" });
+  await trace.getByText("This call").waitFor();
+  await trace.getByRole("link", { name: "Job" }).click();
+  await page.getByRole("heading", { name: "Look for a deal", level: 1 }).waitFor();
+  await page.setViewportSize({ width: 1280, height: 800 });
+});
+
 const answers = [
   { name: "Continue the job", shows: "lead answered proceed" },
   { name: "Skip", shows: "lead answered skip" },

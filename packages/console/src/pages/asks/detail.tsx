@@ -1,15 +1,15 @@
 import { type Ask, AskState, JobsService } from "@svc/gen/jobs";
-import { getRouteApi, Link } from "@tanstack/react-router";
+import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 import { useWrite } from "../../calls/write.ts";
+import { DetailPage } from "../../frame/detail-page.tsx";
 import { KeyName } from "../../session/key-name.tsx";
 import { seatFor, useSession } from "../../session/session.ts";
 import { Button } from "../../ui/buttons/button.tsx";
 import { Choice } from "../../ui/fields/choice.tsx";
-import { Columns, Page } from "../../ui/layout/page.tsx";
+import { Columns } from "../../ui/layout/page.tsx";
 import { Section } from "../../ui/layout/section.tsx";
 import { Line, Stack } from "../../ui/layout/stack.tsx";
-import { Skeleton } from "../../ui/notice/empty.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
 import { CodeBlock, Copyable } from "../../ui/values/copy.tsx";
 import { Facts } from "../../ui/values/facts.tsx";
@@ -52,18 +52,14 @@ export default function AskPage() {
   const isOwn = confirms && job !== undefined && planKeyOf(job) === seat?.keyId;
   const whyOwn = isOwn ? "Your key created this call, so another key has to confirm it." : undefined;
   return (
-    <Page
+    <DetailPage
       title={heading ?? "Question"}
       tab={`Ask ${askId}`}
       state={ask !== undefined && <State word={askStateWord(ask.state)} />}
-      back={
-        <Link to="/p/$projectId/asks" params={{ projectId }}>
-          Asks
-        </Link>
-      }
+      list={{ to: "/p/$projectId/asks", words: "Approvals" }}
+      query={{ error: asked.error ?? found.error, isPending: asked.isPending, refetch: asked.refetch }}
+      strip={{ id: askId, state: `${ask?.state}`, failure: undefined }}
     >
-      <FaultNotice error={asked.error ?? found.error} onRetry={() => void asked.refetch()} />
-      {asked.isPending && <Skeleton />}
       {more !== "" && <p>{visible(more ?? "")}</p>}
       {ask !== undefined && (
         <Columns>
@@ -125,7 +121,7 @@ export default function AskPage() {
           </Stack>
         </Columns>
       )}
-    </Page>
+    </DetailPage>
   );
 }
 

@@ -1,9 +1,7 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { ToolsService } from "@svc/gen/tools";
-import { getRouteApi, Link } from "@tanstack/react-router";
-import { Page } from "../../ui/layout/page.tsx";
-import { Skeleton } from "../../ui/notice/empty.tsx";
-import { FaultNotice } from "../../ui/notice/fault.tsx";
+import { getRouteApi } from "@tanstack/react-router";
+import { DetailPage } from "../../frame/detail-page.tsx";
 import { CallBody } from "./call-body.tsx";
 
 const route = getRouteApi("/p/$projectId/calls/$callId");
@@ -19,18 +17,14 @@ export default function CallPage() {
   );
   const found = call.data?.call;
   return (
-    <Page
+    <DetailPage
       title={found?.toolSlug ?? "Call"}
       tab={`Call ${callId}`}
-      back={
-        <Link to="/p/$projectId/calls" params={{ projectId }}>
-          Calls
-        </Link>
-      }
+      list={{ to: "/p/$projectId/calls", words: "Calls" }}
+      query={call}
+      strip={{ id: callId, state: found?.outcome ?? "", failure: undefined }}
     >
-      <FaultNotice error={call.error} onRetry={() => void call.refetch()} />
-      {call.isPending && <Skeleton />}
       {found !== undefined && <CallBody projectId={projectId} call={found} />}
-    </Page>
+    </DetailPage>
   );
 }

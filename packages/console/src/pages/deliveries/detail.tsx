@@ -1,11 +1,9 @@
 import { useQuery } from "@connectrpc/connect-query";
-import { TriggersService } from "@svc/gen/triggers";
-import { getRouteApi, Link } from "@tanstack/react-router";
-import { Page } from "../../ui/layout/page.tsx";
-import { Skeleton } from "../../ui/notice/empty.tsx";
-import { FaultNotice } from "../../ui/notice/fault.tsx";
+import { type Delivery, TriggersService } from "@svc/gen/triggers";
+import { getRouteApi } from "@tanstack/react-router";
+import { DetailPage } from "../../frame/detail-page.tsx";
 import { State } from "../../ui/values/state.tsx";
-import { deliveryWord } from "../../words/deliveries.ts";
+import { attemptErrorWords, deliveryWord } from "../../words/deliveries.ts";
 import { DeliveryBody } from "./delivery-body.tsx";
 
 const route = getRouteApi("/p/$projectId/deliveries/$deliveryId");
@@ -21,19 +19,21 @@ export default function DeliveryPage() {
   );
   const found = query.data?.delivery;
   return (
-    <Page
+    <DetailPage
       title="Delivery"
       tab={`Delivery ${deliveryId}`}
       state={found !== undefined && <State word={deliveryWord(found)} />}
-      back={
-        <Link to="/p/$projectId/deliveries" params={{ projectId }}>
-          Deliveries
-        </Link>
-      }
+      list={{ to: "/p/$projectId/deliveries", words: "Deliveries" }}
+      query={query}
+      strip={{ id: deliveryId, state: `${found?.state} ${found?.attempts}`, failure: found && failureWords(found) }}
     >
-      <FaultNotice error={query.error} onRetry={() => void query.refetch()} />
-      {query.isPending && <Skeleton />}
       {found !== undefined && <DeliveryBody projectId={projectId} delivery={found} />}
-    </Page>
+    </DetailPage>
   );
+}
+
+/** Returns the sentence about a failed attempt; undefined if the delivery has none, or succeeded. */
+function failureWords(delivery: Delivery): string | undefined {
+  const { state, lastError } = delivery;
+  return state === "delivered" || lastError === "" ? undefined : attemptErrorWords(lastError);
 }

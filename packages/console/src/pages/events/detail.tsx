@@ -1,11 +1,10 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { TriggersService } from "@svc/gen/triggers";
-import { getRouteApi, Link } from "@tanstack/react-router";
-import { Columns, Page } from "../../ui/layout/page.tsx";
+import { getRouteApi } from "@tanstack/react-router";
+import { DetailPage } from "../../frame/detail-page.tsx";
+import { Columns } from "../../ui/layout/page.tsx";
 import { Section } from "../../ui/layout/section.tsx";
 import { Stack } from "../../ui/layout/stack.tsx";
-import { Skeleton } from "../../ui/notice/empty.tsx";
-import { FaultNotice } from "../../ui/notice/fault.tsx";
 import { EventDeliveries } from "./event-deliveries.tsx";
 import { EventFacts, EventPayload } from "./event-facts.tsx";
 
@@ -17,17 +16,13 @@ export default function EventPage() {
   const event = useQuery(TriggersService.method.getEvent, { id: eventId });
   const found = event.data?.event;
   return (
-    <Page
+    <DetailPage
       title={found?.triggerSlug || "Event"}
       tab={`Event ${eventId}`}
-      back={
-        <Link to="/p/$projectId/events" params={{ projectId }}>
-          Events
-        </Link>
-      }
+      list={{ to: "/p/$projectId/events", words: "Events" }}
+      query={event}
+      strip={{ id: eventId, state: "", failure: undefined }}
     >
-      <FaultNotice error={event.error} onRetry={() => void event.refetch()} />
-      {event.isPending && <Skeleton />}
       {found !== undefined && (
         <Columns>
           <Stack>
@@ -41,6 +36,6 @@ export default function EventPage() {
           </Stack>
         </Columns>
       )}
-    </Page>
+    </DetailPage>
   );
 }

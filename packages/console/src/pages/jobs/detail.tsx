@@ -1,13 +1,12 @@
 import { type Job, JobsService } from "@svc/gen/jobs";
-import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { lazy, Suspense, useState } from "react";
 import { useWrite } from "../../calls/write.ts";
+import { DetailPage } from "../../frame/detail-page.tsx";
 import { WriteDialog } from "../../frame/write-dialog.tsx";
 import { Button } from "../../ui/buttons/button.tsx";
 import { Icon } from "../../ui/icon.tsx";
-import { Page } from "../../ui/layout/page.tsx";
 import { announce } from "../../ui/notice/announce.tsx";
-import { Skeleton } from "../../ui/notice/empty.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
 import { Menu } from "../../ui/overlay/menu.tsx";
 import { State } from "../../ui/values/state.tsx";
@@ -150,20 +149,16 @@ export default function JobPage() {
   const found = useJob(jobId);
   const job = found.data?.job;
   return (
-    <Page
+    <DetailPage
       title={job === undefined ? "Job" : jobTitle(job)}
       tab={`Job ${jobId}`}
       state={job !== undefined && <State word={jobStatusWord(job.status)} />}
       actions={job !== undefined && <JobButtons job={job} projectId={projectId} />}
-      back={
-        <Link to="/p/$projectId/jobs" params={{ projectId }}>
-          Jobs
-        </Link>
-      }
+      list={{ to: "/p/$projectId/jobs", words: "Jobs" }}
+      query={found}
+      strip={{ id: jobId, state: `${job?.status}`, failure: undefined }}
     >
-      <FaultNotice error={found.error} onRetry={() => void found.refetch()} />
-      {found.isPending && <Skeleton />}
       {job !== undefined && <JobBody job={job} simulation={found.data?.simulation} projectId={projectId} />}
-    </Page>
+    </DetailPage>
   );
 }

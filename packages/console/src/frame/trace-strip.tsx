@@ -1,0 +1,87 @@
+import { useQuery } from "@connectrpc/connect-query";
+import { StatsService, Tone, TraceKind, type TraceNode, type TraceResponse } from "@svc/gen/stats";
+import { Link, type LinkProps } from "@tanstack/react-router";
+import { useEffect, useRef } from "react";
+import { buttonClass } from "../ui/buttons/button.tsx";
+import { Strip } from "../ui/flow/strip.tsx";
+import { Notice } from "../ui/notice/notice.tsx";
+import { missingWords, pageOfId, stripChips, type TraceChip, type TraceRemedy, whyOf } from "../words/trace.ts";
+
+/**
+ * The resource whose trace strip a page shows. `state`: its state; the trace is read again when the state changes. `failure`: the sentence
+ * that the page knows about its failure, until the trace says why; undefined if it did not fail, or if the page itself shows why.
+ */
+export type StripOf = { readonly id: string; readonly state: string; readonly failure: string | undefined };
+
+/** Pauses in milliseconds before a trace is read again: while something in it is in progress, and while it only waits. */
+const lookMs = { moving: 5_000, waiting: 15_000 };
+
+/**
+ * Draws the trace strip of a resource: the path from its first cause to its effects. If the page names a failure, draws below it why the
+ * resource failed, with a link that may solve the problem.
+ */
+export default function TraceStrip({ of: { id, state, failure }, projectId }: { of: StripOf; projectId: string }) {
+  const { data, refetch } = useQuery(
+    StatsService.method.trace,
+    { id },
+    { refetchInterval: ({ state: { data: trace } }) => lookMsOf(trace) },
+  );
+  const shownState = useRef(state);
+  useEffect(() => {
+    if (shownState.current === state) return;
+    shownState.current = state;
+    void refetch();
+  }, [state, refetch]);
+  const parts = data === undefined ? [] : stripChips(data).map((chip) => partOf(chip, data, projectId));
+  return (
+    <>
+      <Strip label="Trace" parts={parts} missing={data === undefined ? "" : missingWords(data)} />
+      {failure !== undefined && <Why failure={failure} trace={data} projectId={projectId} />}
+    </>
+  );
+}
+
+function lookMsOf(trace: TraceResponse | undefined): number | false {
+  const tones = new Set(trace?.nodes.map(({ tone }) => tone));
+  return tones.has(Tone.INFO) ? lookMs.moving : tones.has(Tone.WARN) ? lookMs.waiting : false;
+}
+
+function partOf({ node, callsOf, ...chip }: TraceChip, trace: TraceResponse, projectId: string) {
+  const calls: LinkProps = { to: "/p/$projectId/calls", params: { projectId }, search: { job: callsOf } };
+  return { ...chip, link: callsOf !== undefined ? calls : node && linkOf(node, trace, projectId) };
+}
+
+/** Returns the link to the page of a resource. A run has no page, so its link leads to the page of its schedule. */
+function linkOf({ id, kind }: TraceNode, { nodes, edges }: TraceResponse, projectId: string): LinkProps | undefined {
+  if (kind !== TraceKind.RUN) return pageLink(id, projectId);
+  const causes = edges.filter(({ to }) => to === id).map(({ from }) => from);
+  const schedule = nodes.find((node) => node.kind === TraceKind.SCHEDULE && causes.includes(node.id));
+  return schedule && pageLink(schedule.id, projectId);
+}
+
+function pageLink(id: string, projectId: string): LinkProps | undefined {
+  return pageOfId(id, projectId) as LinkProps | undefined;
+}
+
+/** Draws why a resource failed. Until the trace is read, it shows the sentence that the page knows. */
+function Why({ failure, trace, projectId }: { failure: string; trace: TraceResponse | undefined; projectId: string }) {
+  const why = trace && whyOf(trace);
+  const link = why?.remedy && remedyLink(why.remedy, projectId);
+  const action = why?.remedy && link && (
+    <Link {...link} className={buttonClass("primary")}>
+      {why.remedy.words}
+    </Link>
+  );
+  return (
+    <Notice tone="bad" title={why?.title ?? failure} actions={action}>
+      {why !== undefined && why.because !== "" && <p>Because: {why.because}</p>}
+    </Notice>
+  );
+}
+
+function remedyLink(remedy: TraceRemedy, projectId: string): LinkProps | undefined {
+  if ("id" in remedy) return pageLink(remedy.id, projectId);
+  const params = { projectId };
+  if ("list" in remedy) return { to: "/p/$projectId/accounts", params };
+  return { to: "/p/$projectId/programs/new", params, search: { from: remedy.programOf } };
+}

@@ -97,7 +97,7 @@ test("a wait says for whom, and a step does not work while it waits", () => {
   const { times, barsOf } = timesOf(
     [
       { id: "gate", judge: "sure" },
-      { id: "remind", map: "deals", do: [{ id: "send", call: "a.b" }] },
+      { id: "remind", map: "deals", do: [{ id: "send", call: "bot.send_message" }] },
     ],
     [
       step(
@@ -116,10 +116,10 @@ test("a wait says for whom, and a step does not work while it waits", () => {
   ]);
   expect(times.waits.map(({ words }) => words)).toEqual(["for lead", "while the job was paused"]);
   expect(workedMs(times, zero + 9_000)).toBe(1_000);
-  expect(times.rows.map(({ id, stepId, level }) => [id, stepId, level])).toEqual([
-    ["gate", "gate", 1],
-    ["remind", "remind", 1],
-    ["remind/send", "remind", 2],
+  expect(times.rows.map(({ id, stepId, level, title }) => [id, stepId, level, title])).toEqual([
+    ["gate", "gate", 1, "does gate"],
+    ["remind", "remind", 1, "does remind"],
+    ["remind/send", "remind", 2, "Send message"],
   ]);
 });
 

@@ -133,7 +133,13 @@ function rowsOfStep(listed: ListedStep, place: Place, reading: Reading): JobRow[
 function callRow(call: ListedStep, place: Place & Pick<JobRow, "stepId">): JobRow {
   const { id, kind } = call;
   const shared = { mark: undefined, bars: [], rows: "", state: "", hasInside: false };
-  return { ...shared, ...place, id: `${place.stepId}/${id}`, kind, name: id, title: call.says };
+  return { ...shared, ...place, id: `${place.stepId}/${id}`, kind, name: id, title: toolWords(call) };
+}
+
+/** Returns what a call of a `map` does: the name of its tool in words, such as `Send message`. */
+function toolWords({ tool, says }: ListedStep): string {
+  const name = tool.slice(tool.indexOf(".") + 1).replaceAll("_", " ");
+  return name === "" || tool === "http" ? says : name.slice(0, 1).toUpperCase() + name.slice(1);
 }
 
 /** Returns the bars of a step: one for each time that it ran, and hatched ones for the times in which it waited. */

@@ -58,6 +58,34 @@ browserTest("keys of a list copy, open beside it, close, filter, help and lead e
   await page.locator("h1:focus", { hasText: "Deliveries" }).waitFor();
 });
 
+browserTest(
+  "the palette finds resources by the end of their ids, and cancels a search that is not needed any more",
+  async () => {
+    const { page } = await consoles.open({ path: path("settings") });
+    const id = await newestId();
+    const held = Promise.withResolvers<void>();
+    await page.route("**/Search", async (route) => {
+      if (route.request().postData()?.includes("first") !== true) return route.continue();
+      await held.promise;
+      return route.abort();
+    });
+    await page.keyboard.press("ControlOrMeta+k");
+    const input = page.getByRole("dialog").getByRole("combobox");
+    const first = page.waitForRequest("**/Search");
+    await input.fill("first");
+    // The entries of the console itself do not wait for the service.
+    await page.getByRole("option", { name: "Tools for “first”" }).waitFor();
+    await first;
+    const cancelled = page.waitForEvent("requestfailed", (request) => request.url().endsWith("/Search"));
+    await input.fill(id.slice(-6));
+    expect((await cancelled).failure()?.errorText).toBe("net::ERR_ABORTED");
+    held.resolve();
+    await page.getByRole("group", { name: "Events" }).getByRole("option", { name: "calendar.events_changed" }).click();
+    await page.waitForURL(new RegExp(`/events/${id}$`));
+    await page.locator("h1:focus", { hasText: "calendar.events_changed" }).waitFor();
+  },
+);
+
 browserTest("the heading keeps the focus when data that arrives later draws the page anew", async () => {
   const { page } = await consoles.open({ path: path("events") });
   await rows(page).first().waitFor();

@@ -4,7 +4,10 @@ import { paletteEntries } from "./palette-entries.ts";
 const offered = (typed: string, projectId = "prj_1") => paletteEntries(typed, projectId).map(({ words }) => words);
 
 test("an id opens its page, words find pages and things to do, and anything is a search of the tools", () => {
-  expect(offered("evt_01m8")).toEqual(["Open event evt_01m8"]);
+  const id = "evt_01h455vb4pex5vsknk084sn02q";
+  expect(offered(id)).toEqual([`Open event ${id}`]);
+  // Only the service can find an id by its beginning.
+  expect(offered(id.slice(0, -1))).toEqual([`Tools for “${id.slice(0, -1)}”`]);
   expect(offered("deliv")).toEqual(["Deliveries", "Tools for “deliv”"]);
   expect(paletteEntries("post a message", "prj_1")).toMatchObject([
     { to: "/p/$projectId/tools", params: { projectId: "prj_1" }, search: { q: "post a message" } },

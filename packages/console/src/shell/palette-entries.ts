@@ -1,14 +1,16 @@
 import type { IconName } from "../ui/icon.tsx";
+import type { PaletteLine } from "../ui/overlay/palette-dialog.tsx";
 import { idPages, pagesOf } from "./pages.ts";
 
 /**
  * An entry of the palette. It opens a page, opens the page of an object whose id the user typed, does an action (such as the light theme),
  * or searches the tools.
  */
-export type PaletteEntry = { id: string; words: string; note: string; icon: IconName } & (
-  | { to: string; params: Record<string, string>; search?: Record<string, string> }
-  | { act: string }
-);
+export type PaletteEntry = PaletteLine &
+  ({ to: string; params: Record<string, string>; search?: Record<string, string> } | { act: string });
+
+/** The resources that the service found for the typed text. `hint`: a sentence about the search; empty if there is none. */
+export type Found = { readonly entries: readonly PaletteEntry[]; readonly hint: string };
 
 /** Actions in the palette that do not open a page. */
 const paletteActs: readonly { act: string; words: string; icon: IconName }[] = [
@@ -22,12 +24,14 @@ const paletteActs: readonly { act: string; words: string; icon: IconName }[] = [
 ];
 
 /**
- * Returns the palette's entries for the typed text. If the text is an id, the entry opens the id's page. Otherwise the entries are the
- * pages and actions whose words contain the whole text, and a search of the tools.
+ * Returns the palette's entries for the typed text that need no call of the service. If the text is a whole id, the entry opens the id's
+ * page. Otherwise the entries are the pages and actions whose words contain the whole text, and a search of the tools.
  */
 export function paletteEntries(typed: string, projectId: string): PaletteEntry[] {
   const text = typed.trim();
-  const ofId = idsOf(projectId).find(({ prefix }) => text.startsWith(prefix) && text.length > prefix.length);
+  const ofId = idsOf(projectId).find(
+    ({ prefix }) => text.startsWith(prefix) && text.length === prefix.length + idLength,
+  );
   if (ofId !== undefined) {
     const params = { projectId, [ofId.param]: text };
     return [{ id: text, words: `Open ${ofId.words} ${text}`, note: "", icon: "arrowRight", to: ofId.to, params }];
@@ -78,6 +82,9 @@ function toolSearch(text: string, projectId: string): PaletteEntry[] {
     },
   ];
 }
+
+/** Number of characters of an id after its prefix. */
+const idLength = 26;
 
 /** Returns the kinds of ids that the palette can open. The administrator has no pages for the data of projects. */
 function idsOf(projectId: string): typeof idPages {

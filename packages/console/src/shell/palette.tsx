@@ -1,11 +1,16 @@
 import { useNavigate } from "@tanstack/react-router";
-import { useState } from "react";
+import { lazy, Suspense, useState } from "react";
 import { leave } from "../session/enter.ts";
 import { PaletteDialog } from "../ui/overlay/palette-dialog.tsx";
-import { type PaletteEntry, paletteEntries } from "./palette-entries.ts";
+import { type Found, type PaletteEntry, paletteEntries } from "./palette-entries.ts";
 import { setPreferences } from "./preferences.ts";
 
-/** Draws the palette, which finds pages and actions by a few letters. Ctrl or ⌘ K opens it. A pasted id opens its page. */
+const PaletteSearch = lazy(() => import("./palette-search.tsx"));
+
+/**
+ * Draws the palette, which finds pages, actions, and the resources of the project by id or text. Ctrl or ⌘ K opens it. Pages and actions
+ * appear at once, and resources when the service has found them.
+ */
 export function Palette({
   open,
   onClose,
@@ -19,6 +24,7 @@ export function Palette({
   onKeys: () => void;
 }) {
   const [typed, setTyped] = useState("");
+  const [found, setFound] = useState<Found>();
   const navigate = useNavigate();
   const choose = (entry: PaletteEntry) => {
     if ("to" in entry) {
@@ -26,15 +32,26 @@ export function Palette({
       void navigate({ to, params: params as never, ...(search && { search: search as never }) });
     } else act(entry.act, onKeys);
   };
+  const own = paletteEntries(typed, projectId);
+  const others = found?.entries.filter(({ id }) => !own.some((entry) => entry.id === id)) ?? [];
+  const lines = [...own, ...others];
   return (
-    <PaletteDialog
-      open={open}
-      onClose={onClose}
-      lines={paletteEntries(typed, projectId)}
-      onType={setTyped}
-      onChoose={choose}
-      leads={(entry) => "to" in entry}
-    />
+    <>
+      <PaletteDialog
+        open={open}
+        onClose={onClose}
+        lines={lines}
+        onType={setTyped}
+        onChoose={choose}
+        leads={(entry) => "to" in entry}
+        hint={found?.hint || (lines.length === 0 ? "No results." : "")}
+      />
+      <Suspense>
+        {open && projectId !== "admin" && (
+          <PaletteSearch text={typed.trim()} projectId={projectId} onFound={setFound} />
+        )}
+      </Suspense>
+    </>
   );
 }
 

@@ -14,7 +14,7 @@ import type { Tone } from "./word.ts";
 
 type KindWords = { icon: IconName; one: string; many: string };
 
-/** Icon and names of each kind of resource in traces. */
+/** Icon and names of each kind of resource in traces and search results. */
 const kinds: Record<TraceKind, KindWords> = {
   [TraceKind.UNSPECIFIED]: { icon: "dot", one: "resource", many: "resources" },
   [TraceKind.POST]: { icon: "ingest", one: "webhook post", many: "webhook posts" },
@@ -32,12 +32,12 @@ const kinds: Record<TraceKind, KindWords> = {
 };
 
 /** Returns the icon and the names of a kind of resource. A newer service may send a kind that this console does not know. */
-function kindWords(kind: TraceKind): KindWords {
+export function kindWords(kind: TraceKind): KindWords {
   return kinds[kind] ?? kinds[TraceKind.UNSPECIFIED];
 }
 
 /** Returns the name of several resources of a kind as a heading, such as "Deliveries". */
-function manyWords(kind: TraceKind): string {
+export function manyWords(kind: TraceKind): string {
   const { many } = kindWords(kind);
   return `${many.slice(0, 1).toUpperCase()}${many.slice(1)}`;
 }

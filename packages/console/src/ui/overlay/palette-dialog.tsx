@@ -4,8 +4,8 @@ import { Icon, type IconName } from "../icon.tsx";
 import menu from "./menu.module.css";
 import styles from "./palette-dialog.module.css";
 
-/** One line of a palette. */
-export type PaletteLine = { id: string; words: string; note: string; icon: IconName };
+/** One line of a palette. `group`: the heading above the lines of its group; undefined if the line has no heading. */
+export type PaletteLine = { id: string; words: string; note: string; icon: IconName; group?: string };
 
 /**
  * A dialog with a text input and the lines that match the input. The first line is selected at first. If the chosen line opens a page
@@ -18,6 +18,7 @@ export function PaletteDialog<Line extends PaletteLine>({
   onType,
   onChoose,
   leads,
+  hint,
 }: {
   open: boolean;
   onClose: () => void;
@@ -25,8 +26,27 @@ export function PaletteDialog<Line extends PaletteLine>({
   onType: (text: string) => void;
   onChoose: (line: Line) => void;
   leads: (line: Line) => boolean;
+  /** A sentence below the lines, for example that the search is not finished. Empty if there is none. */
+  hint: string;
 }) {
   const isLed = useRef(false);
+  const item = (line: Line) => (
+    <Ariakit.ComboboxItem
+      key={line.id}
+      className={menu["item"]}
+      hideOnClick={false}
+      setValueOnClick={false}
+      onClick={() => {
+        isLed.current = leads(line);
+        onClose();
+        onChoose(line);
+      }}
+    >
+      <Icon name={line.icon} />
+      {line.words}
+      <span className={styles["note"]}>{line.note}</span>
+    </Ariakit.ComboboxItem>
+  );
   return (
     <Ariakit.Dialog
       open={open}
@@ -46,30 +66,28 @@ export function PaletteDialog<Line extends PaletteLine>({
       <Ariakit.ComboboxProvider open setValue={onType}>
         <Ariakit.Combobox
           autoSelect="always"
-          aria-label="Go to a page, an id or an action"
-          placeholder="A page, an id, an action"
+          aria-label="Search or go to a page"
+          placeholder="Search, or go to a page"
           className={styles["input"]}
         />
         <Ariakit.ComboboxList alwaysVisible aria-label="Found" className={styles["list"]}>
-          {lines.map((line) => (
-            <Ariakit.ComboboxItem
-              key={line.id}
-              className={menu["item"]}
-              hideOnClick={false}
-              setValueOnClick={false}
-              onClick={() => {
-                isLed.current = leads(line);
-                onClose();
-                onChoose(line);
-              }}
-            >
-              <Icon name={line.icon} />
-              {line.words}
-              <span className={styles["note"]}>{line.note}</span>
-            </Ariakit.ComboboxItem>
-          ))}
+          {[...Map.groupBy(lines, ({ group }) => group)].map(([group, own]) =>
+            group === undefined ? (
+              own.map(item)
+            ) : (
+              // biome-ignore lint/a11y/useSemanticElements: a list of options has groups of options, and a fieldset is none
+              <div key={group} role="group" aria-label={group}>
+                <div className={styles["group"]} aria-hidden="true">
+                  {group}
+                </div>
+                {own.map(item)}
+              </div>
+            ),
+          )}
         </Ariakit.ComboboxList>
-        {lines.length === 0 && <div className={styles["none"]}>No results. Paste ids completely.</div>}
+        <div role="status" className={styles["hint"]}>
+          {hint}
+        </div>
       </Ariakit.ComboboxProvider>
     </Ariakit.Dialog>
   );

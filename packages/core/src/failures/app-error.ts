@@ -97,8 +97,9 @@ function cut(text: string): string {
 /** Replaces a value that is left out of an app's words. */
 const leftOut = "***";
 const valueMin = 3;
+// The length is bounded, because many opening quotes without their ends would take quadratic time.
 const quoted =
-  /"[^"]*"|\u201c[^\u201d]*\u201d|\u00ab[^\u00bb]*\u00bb|`[^`]*`|(?<![\p{L}\p{N}])'[^']*'(?![\p{L}\p{N}])/gu;
+  /"[^"]{0,500}"|\u201c[^\u201d]{0,500}\u201d|\u00ab[^\u00bb]{0,500}\u00bb|`[^`]{0,500}`|(?<![\p{L}\p{N}])'[^']{0,500}'(?![\p{L}\p{N}])/gu;
 
 /**
  * Returns a text in which `***` replaces digits, ids, addresses, quoted parts and the given values. Use it to show an app's words about a

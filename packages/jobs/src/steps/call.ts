@@ -65,7 +65,12 @@ function retriedCall(at: RetriedCallAt, { generation: before, resendsUnknown }: 
     const { appGeneration = generation } = kept;
     return resendsUnknown ? { ...kept, appGeneration } : { ...kept, generation, isInDoubt: true };
   }
-  if (hasFailed !== true) return { ...cut, generation };
+  if (hasFailed !== true) {
+    if (cut.retry === undefined) return { ...cut, generation };
+    // A retry asks the server of a withheld call at once.
+    const { withheld: _withheld, ...retry } = cut.retry;
+    return { ...cut, retry, generation };
+  }
   // svc could not store the rows of an answer, so the whole step begins again. If it continued at a page, rows of that page could be added
   // twice.
   const { kind, stepId, page } = kept;

@@ -35,7 +35,8 @@ export const mapKind: StepKind<"map"> = {
  * and rows in doubt only if the retry requests it.
  */
 function retriedMap({ progress }: RetriedAt<"map">, { generation, resendsUnknown }: JobRetry): ProgressOf<"map"> {
-  const { askId: _ask, hasFailed: _hasFailed, resendsUnknown: _resends, ...kept } = progress;
+  // A retry asks the server of a withheld call at once.
+  const { askId: _ask, hasFailed: _hasFailed, resendsUnknown: _resends, withheld: _withheld, ...kept } = progress;
   const redo = resendsUnknown ? (["unknown", "failed"] as const) : (["failed"] as const);
   const wanted = resendsUnknown ? ({ resendsUnknown } as const) : {};
   return { ...kept, ...wanted, generation: progress.generation ?? generation, redo };
@@ -247,7 +248,10 @@ function conclude(at: MapAt, counts: RowCounts, isUnsent: boolean): Change {
   const due = redo.find((ended) => counts[ended] > 0);
   if (due !== undefined) {
     return {
-      edits: runAgain(at, { ...progress, redo: redo.filter((ended) => ended !== due) }, due),
+      edits: [
+        ...runAgain(at, { ...progress, redo: redo.filter((ended) => ended !== due) }, due),
+        ...withheldEdits(state, step.id, { before, now: undefined }),
+      ],
       next: { kind: "on" },
     };
   }

@@ -19,6 +19,7 @@ import {
   type StoredFailures,
 } from "@svc/db/activity/failures";
 import type { Executor } from "@svc/db/connect";
+import { isUnavailable } from "@svc/db/driver";
 import {
   FailureGroupSchema,
   type ListFailuresRequest,
@@ -82,23 +83,28 @@ export function createFailureCounters({ clock }: { readonly clock: Clock }): Fai
       const taken = [...tallies.values()];
       tallies = new Map();
       kept = 0;
-      try {
-        await sealer.ready(taken.map(({ projectId }) => projectId));
-        for (let tally = taken[0]; tally !== undefined; tally = taken[0]) {
-          const { projectId } = tally;
-          const groups = [...tally.groups.values()].map((group) => {
-            return { ...group, title: sealer.seal(Buffer.from(group.title), titlePlace(projectId, group)) };
-          });
-          await addFailureGroups(db, tally, groups);
-          taken.shift();
-        }
-      } catch (error) {
-        for (const { projectId, dayMs, groups } of taken)
-          for (const group of groups.values()) put(tallyOf(projectId, dayMs), group);
-        throw error;
+      const errors: unknown[] = [];
+      for (const tally of taken) {
+        const isDown = errors.some((error) => isUnavailable(error));
+        const error = isDown ? errors[0] : await storeTally(db, sealer, tally).then(() => undefined, Object);
+        if (error === undefined) continue;
+        errors.push(error);
+        // One project must not keep the counts of others. Counts that could not be stored for a day are given up.
+        if (clock.now() - tally.dayMs < 2 * hoursOfDay * hourMs)
+          for (const group of tally.groups.values()) put(tallyOf(tally.projectId, tally.dayMs), group);
       }
+      if (errors.length > 0) throw errors[0];
     },
   };
+}
+
+async function storeTally(db: Executor, sealer: Sealer, tally: Tally): Promise<void> {
+  const { projectId } = tally;
+  await sealer.ready([projectId]);
+  const groups = [...tally.groups.values()].map((group) => {
+    return { ...group, title: sealer.seal(Buffer.from(group.title), titlePlace(projectId, group)) };
+  });
+  await addFailureGroups(db, tally, groups);
 }
 
 function hoursWith(hour: number): number[] {

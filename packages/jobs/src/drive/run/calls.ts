@@ -41,7 +41,7 @@ export function createCalls(
       if ("withheld" in drift) return drift;
       if (onFaultPoint !== undefined) await onFaultPoint("before-call", { stepId });
       const called = await caller.call(requestOf(state, invocation, { ...turn, isFirst }));
-      return attemptedOf(called, { stepId, isEarlier: isEarlier(state, invocation), ...drift }, onFaultPoint);
+      return attemptedOf(called, { stepId, mayDiffer: mayDiffer(state, invocation, turn), ...drift }, onFaultPoint);
     },
     async ready(state, invocation, turn) {
       const { stepId } = invocation.place;
@@ -60,7 +60,7 @@ export function createCalls(
           return {
             attempted: await attemptedOf(
               called,
-              { stepId, isEarlier: isEarlier(state, invocation), ...drift },
+              { stepId, mayDiffer: mayDiffer(state, invocation, turn), ...drift },
               onFaultPoint,
             ),
             end,
@@ -102,7 +102,8 @@ async function driftOf(
     return { kind: "withheld", withheld: before, message: undefined, waitMs: pollMs(before, nowMs) };
   // The tool was removed from the project, so no acceptance can let the call go on.
   if (accepted === undefined) return { withhold: undefined };
-  const { since = nowMs } = before ?? {};
+  // After an acceptance, the waits begin anew: svc may have read the list of tools just before the server changed it back.
+  const since = before?.accepted === accepted ? before.since : nowMs;
   return {
     withhold: (message) => {
       const withheld = { toolSlug, accepted, since, triesAt: clock.now() + serverPollMs(since, clock.now()) };
@@ -197,17 +198,20 @@ function digest(kind: "call" | "app", of: string, { stepId, ordinal, callId }: C
     .digest();
 }
 
-/** True if the call belongs to an earlier attempt of the job, which may already have sent it. */
-function isEarlier(state: JobState, { generation }: Invocation): boolean {
-  return generation !== state.generation;
+/**
+ * True if the job may already have sent the call with other arguments: in an earlier attempt of the job, or before an approver accepted
+ * another input schema of an MCP tool. svc removes the arguments that a schema does not have.
+ */
+function mayDiffer(state: JobState, { generation }: Invocation, { tool }: CallTurn): boolean {
+  return generation !== state.generation || tool.action.mcp !== undefined;
 }
 
-/** Result of a call that an earlier attempt of the job sent with other arguments. svc does not know if the app executed it. */
+/** Result of a call that the job sent before with other arguments. svc does not know if the app executed it. */
 const inDoubt: AttemptResult = {
   kind: "answered",
   outcome: "outcome_unknown",
   value: {},
-  message: "an earlier attempt of the job sent it with other arguments, and it is not known if it was carried out",
+  message: "the job sent it before with other arguments, and it is not known if it was carried out",
   retryable: false,
   retryAfterMs: undefined,
   providerStatus: 0,
@@ -229,7 +233,7 @@ const notSent: Omit<Extract<AttemptResult, { kind: "answered" }>, "message"> = {
 
 async function attemptedOf(
   called: CallReply,
-  { stepId, isEarlier, withhold }: Drift & { readonly stepId: string; readonly isEarlier: boolean },
+  { stepId, mayDiffer, withhold }: Drift & { readonly stepId: string; readonly mayDiffer: boolean },
   onFaultPoint: OnFaultPoint | undefined,
 ): Promise<AttemptResult> {
   switch (called.outcome) {
@@ -251,7 +255,7 @@ async function attemptedOf(
     case "key_reused":
       // The idempotency key is made from the call's place in the job. If a different call has used the key in this attempt, there is a
       // programming error in svc.
-      if (!isEarlier) throw new Error(`the key of ${stepId} was used for another call`);
+      if (!mayDiffer) throw new Error(`the key of ${stepId} was used for another call`);
       return inDoubt;
     default:
       return assertExhaustive(called);

@@ -1,5 +1,4 @@
 import { requireText } from "@svc/core";
-import { IdentityService } from "@svc/gen/identity";
 import { createSvcClient, Role } from "@svc/sdk";
 import { type ProjectOptions, validUrl } from "../command/client.ts";
 import type { CommandContext } from "../command/context.ts";
@@ -33,7 +32,6 @@ The command calls the service with the key first. It stores both in svc/profiles
 only you can read. --profile names the profile; its default is the host. Commands use the profile of --profile, otherwise
 that of SVC_PROFILE, otherwise the last one of \`svc login\` or \`svc use\`. If SVC_URL, SVC_API_KEY or SVC_ADMIN_TOKEN is set,
 they use only a profile that --profile names.`,
-    also: [[IdentityService.method.getIdentity]],
     examples: ["svc login https://svc.example.com", "svc login https://svc.example.com --profile work < key.txt"],
   },
   async ({ values, context, asJson }: Run<LoginOptions>) => {

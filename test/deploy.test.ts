@@ -61,9 +61,13 @@ test.each(composeFiles)("%s is a Compose file whose services keep to the image",
   expect(judge(compose), JSON.stringify(judge.errors)).toBe(true);
   const { svc } = compose.services;
   expect(existsSync(join(root, "deploy/container", svc.build.context, svc.build.dockerfile))).toBe(true);
-  expect(svc).toMatchObject({ read_only: true, cap_drop: ["ALL"], stop_grace_period: "45s", env_file: ".env" });
+  expect(svc).toMatchObject({ read_only: true, cap_drop: ["ALL"], stop_grace_period: "60s", env_file: ".env" });
   // Only the machine itself can reach the port. A proxy with TLS stands before it.
   expect(svc.ports).toEqual(["127.0.0.1:8080:8080"]);
+});
+
+test("the secrets of Compose are not part of the image's context", () => {
+  expect(readText(".dockerignore").split("\n")).toContain("**/.env");
 });
 
 test("the example of secrets holds none", () => {
@@ -102,6 +106,8 @@ test("Kubernetes takes each resource, and the nodes of both roles are checked an
   ]);
   for (const { spec } of deployments) {
     const [container] = spec.template.spec.containers;
+    // The service is called svc, so its links would set SVC_PORT.
+    expect(spec.template.spec.enableServiceLinks).toBe(false);
     expect(spec.replicas).toBe(2);
     expect([container.livenessProbe.httpGet.path, container.readinessProbe.httpGet.path]).toEqual([
       "/healthz",

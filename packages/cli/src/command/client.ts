@@ -9,7 +9,7 @@ import {
   type SvcAdminClient,
   type SvcClient,
 } from "@svc/sdk";
-import { type Config, type Environment, loadConfig } from "@svc/server/config";
+import { type Config, type Environment, isLoopbackUrl, loadConfig } from "@svc/server/config";
 import type { Command } from "commander";
 import { plainText } from "../text/plain.ts";
 import type { CommandContext } from "./context.ts";
@@ -17,6 +17,8 @@ import { CommandError } from "./error.ts";
 import { namedProfile, profileOf } from "./profiles.ts";
 
 const exampleUrl = "http://127.0.0.1:8080";
+
+type Credentials = { readonly apiKey?: string; readonly adminToken?: string };
 
 /** Options of every command that calls the server. `url`: the address of the server. */
 export type AddressedServer = { url?: string };
@@ -57,11 +59,12 @@ function addAdminToken(command: Command): Command {
 }
 
 /** Returns the address of the server without a slash at the end. Throws CommandError if the address is not valid. */
-export function serverUrl({ url }: AddressedServer, context: CommandContext): string {
+export function serverUrl(options: AddressedServer & Credentials, context: CommandContext): string {
+  const { url } = options;
   const { environment } = context;
   if (url !== undefined && namedProfile(context) !== undefined)
     throw new CommandError("give --url or --profile, not both: a profile has an address", 2);
-  return validUrl(url ?? profileOf(context)?.url ?? environment.get("SVC_URL") ?? localUrl(environment));
+  return validUrl(url ?? profileOf(context, options)?.url ?? environment.get("SVC_URL") ?? localUrl(environment));
 }
 
 /** Returns an address of a service without a slash at the end. Throws CommandError if it is not an http or https URL. */
@@ -105,19 +108,23 @@ export function originOf(context: CommandContext): Origin | undefined {
  */
 export async function openProjectClient(options: ProjectOptions, context: CommandContext): Promise<SvcClient> {
   const baseUrl = serverUrl(options, context);
-  const found = keyOfProfile(options, context) ?? (await keyOf(options, context));
+  const found = keyOfProfile(options, context) ?? (await keyOf(options, context, baseUrl));
   origins.set(context, { url: baseUrl, credential: found.source, isAdmin: false });
   return createSvcClient({ baseUrl, apiKey: found.text.trim(), interceptors: [noteListLimits(context)] });
 }
 
 /** Returns the key of the profile that the command uses. Undefined if it uses none, or if the user gave an address or a key. */
 function keyOfProfile({ url, apiKey }: ProjectOptions, context: CommandContext): Credential | undefined {
-  const profile = url === undefined && apiKey === undefined ? profileOf(context) : undefined;
+  const profile = url === undefined && apiKey === undefined ? profileOf(context, {}) : undefined;
   return profile && { text: profile.apiKey, source: `the key comes from the profile ${profile.name}` };
 }
 
-async function keyOf({ apiKey }: ProjectOptions, context: CommandContext): Promise<Credential> {
-  return given("key", [apiKey, "--api-key"], "SVC_API_KEY", context) ?? firstKey(context);
+async function keyOf({ apiKey }: ProjectOptions, context: CommandContext, baseUrl: string): Promise<Credential> {
+  const found = given("key", [apiKey, "--api-key"], "SVC_API_KEY", context);
+  if (found !== undefined) return found;
+  // The first key belongs to a service of this machine. Another service must not get it.
+  if (isLoopbackUrl(baseUrl)) return firstKey(context);
+  throw new CommandError(`no API key for ${baseUrl}: give --api-key, set SVC_API_KEY, or log in with \`svc login\``);
 }
 
 /**
@@ -141,6 +148,9 @@ function noteListLimits(context: CommandContext): Interceptor {
 /** Opens a client for the API calls that only the administrator may make. Throws CommandError if the user gave no administrator's token. */
 export function openAdminClient(options: AdminOptions, context: CommandContext): SvcAdminClient {
   const baseUrl = serverUrl(options, context);
+  const profile = namedProfile(context);
+  if (profile !== undefined && options.adminToken === undefined)
+    throw new CommandError(`the profile ${profile} has no administrator token: give --admin-token`);
   const found = given("token", [options.adminToken, "--admin-token"], "SVC_ADMIN_TOKEN", context);
   if (found !== undefined) {
     origins.set(context, { url: baseUrl, credential: found.source, isAdmin: true });

@@ -37,14 +37,18 @@ const stronger = ["SVC_URL", "SVC_API_KEY", "SVC_ADMIN_TOKEN"];
 
 /**
  * Returns the profile that a command uses: that of `--profile`, otherwise that of SVC_PROFILE, otherwise the current one. Returns undefined
- * if there is none, or if variables name the service: a key is never sent to a service for which it was not made. Throws CommandError if
- * the named profile does not exist.
+ * if there is none, or if variables or options have a credential: it is never sent to a service for which it was not made. Throws
+ * CommandError if the named profile does not exist.
  */
-export function profileOf(context: CommandContext): (Profile & { readonly name: string }) | undefined {
+export function profileOf(
+  context: CommandContext,
+  { apiKey, adminToken }: { readonly apiKey?: string; readonly adminToken?: string },
+): (Profile & { readonly name: string }) | undefined {
   const { environment } = context;
   const explicit = named.get(context);
   if (explicit === undefined && stronger.some((name) => environment.get(name) !== undefined)) return undefined;
   const chosen = explicit ?? environment.get("SVC_PROFILE");
+  if (chosen === undefined && (apiKey ?? adminToken) !== undefined) return undefined;
   const { current, profiles } = readProfiles(environment);
   const name = chosen ?? current;
   const found = profiles.get(name);

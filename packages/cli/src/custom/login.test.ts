@@ -66,6 +66,10 @@ test("variables of a service are stronger than a profile that the user did not n
   expect(apart.noted.join()).toContain(closed);
   expect((await run("whoami --profile work", { SVC_URL: closed, SVC_API_KEY: "svc_other" })).code).toBe(0);
   expect((await run("whoami", { SVC_PROFILE: "work" })).code).toBe(0);
+  const admin = await run("projects list --profile work", { SVC_ADMIN_TOKEN: "a".repeat(32) });
+  expect(admin.noted).toEqual(["svc: the profile work has no administrator token: give --admin-token"]);
+  // A key that the user types without an address is for the service of this machine.
+  expect((await run("whoami --api-key svc_other", { SVC_PORT: "1" })).noted.join()).toContain(closed);
   const both = await run(`whoami --profile work --url ${closed}`);
   expect(both).toMatchObject({ code: 2, noted: ["svc: give --url or --profile, not both: a profile has an address"] });
 });
@@ -79,6 +83,14 @@ test.each([
 ])("%s names the known profiles", async (line, message) => {
   await run(`login ${server.url} --profile work --api-key ${key}`);
   expect(await run(line)).toMatchObject({ code: 1, noted: [message] });
+});
+
+test("a profile of another address is not replaced unasked, and the first key stays on this machine", async () => {
+  await run(`login ${server.url} --api-key ${key}`);
+  const other = await run(`login http://127.0.0.1:1 --api-key ${key}`);
+  expect(other).toMatchObject({ code: 1, noted: [expect.stringContaining(`is that of ${server.url}; name another`)] });
+  const foreign = await run("whoami --url http://svc.invalid", { SVC_DATA_DIR: home });
+  expect(foreign.noted).toEqual([expect.stringContaining("no API key for http://svc.invalid")]);
 });
 
 test("a name with other characters is refused, and so is a file of another form", async () => {

@@ -38,10 +38,13 @@ they use only a profile that --profile names.`,
     const url = validUrl(values.url);
     const name =
       namedProfile(context) ?? profileName(new URL(url).hostname.replaceAll(/[^\w.-]/g, "-").replace(/^-+/, ""));
+    const { profiles } = readProfiles(context.environment);
+    const other = namedProfile(context) === undefined ? profiles.get(name)?.url : undefined;
+    if (other !== undefined && other !== url)
+      throw new CommandError(`the profile ${name} is that of ${other}; name another one with --profile`);
     const apiKey = (values.apiKey ?? (await askKey(context))).trim();
     if (apiKey === "") throw new CommandError("no API key: type it, give --api-key, or write it to standard input");
     const identity = await createSvcClient({ baseUrl: url, apiKey }).identity.getIdentity({});
-    const { profiles } = readProfiles(context.environment);
     const file = storeProfiles(context.environment, {
       current: name,
       profiles: new Map([...profiles, [name, { url, apiKey }]]),

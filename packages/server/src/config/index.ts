@@ -1,3 +1,4 @@
 export { type Config, type ConfigFolders, checkoutDir, currentFolders, loadConfig } from "./config.ts";
 export { ConfigError, type ConfigFault, type Environment, openEnvironment } from "./environment.ts";
+export { isLoopbackUrl } from "./loopback.ts";
 export { type ConfigVariable, configVariables } from "./variables.ts";

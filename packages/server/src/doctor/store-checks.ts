@@ -76,7 +76,9 @@ function databaseProblem(error: unknown, config: Config): Problem {
       mend: "Run this command as the account of the service, or as root.",
     };
   }
-  return { state: "error", message: describeStartFault(error, config) ?? message };
+  const isUnknownHost = config.databaseUrl !== undefined && (code === "ENOTFOUND" || code === "EAI_AGAIN");
+  const unknown = `SVC_DATABASE_URL: the host of the database has no address (${code}); check its name`;
+  return { state: "error", message: isUnknownHost ? unknown : (describeStartFault(error, config) ?? message) };
 }
 
 function judgeFacts(facts: DatabaseFacts, { databaseUrl }: Config): CheckResult {

@@ -86,6 +86,8 @@ export function registerJobs(
     labelNames: ["reason"],
     registers,
   });
+  // An alert sees the first increase of a counter only if the counter was 0 before.
+  parked.inc({ reason: "poisoned" }, 0);
   const lost = new Counter({
     name: "svc_job_leases_lost_total",
     help: "Leases of jobs that expired while their drivers ran.",
@@ -233,6 +235,7 @@ export function registerLoop(registers: Registry[]): Pick<Metrics, "heldLoop"> {
     labelNames: ["by"],
     registers,
   });
+  for (const by of ["job", "call", "other"]) held.inc({ by }, 0);
   return {
     heldLoop: ({ jobId, callId }) =>
       held.inc({ by: jobId !== undefined ? "job" : callId !== undefined ? "call" : "other" }),

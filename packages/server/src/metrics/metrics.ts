@@ -49,6 +49,8 @@ export function createMetrics(sources: MetricsSources): Metrics {
     labelNames: ["state"],
     registers,
   });
+  // An alert sees the first increase of a counter only if the counter was 0 before.
+  attempts.inc({ state: "dead_letter" }, 0);
   const latency = new Histogram({
     name: "svc_delivery_latency_seconds",
     help: "Time from the receipt of an event to its delivery, including retries and replays.",

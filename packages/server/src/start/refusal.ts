@@ -23,7 +23,8 @@ export function describeStartFault(error: unknown, { host, port, dataDir, databa
   ) {
     return `SVC_DATA_DIR: ${path} cannot be used (${code}); name a folder that the service may write to`;
   }
-  if (syscall === "listen" || syscall === "getaddrinfo") {
+  // An error of a database connection can be one of its host name, too. It then has the query that was not sent.
+  if (syscall === "listen" || (syscall === "getaddrinfo" && !("query" in (error as object)))) {
     return `SVC_HOST, SVC_PORT: cannot listen on ${host}, port ${port} (${code}); free the port, or set others`;
   }
   const certificate = databaseUrl === undefined ? undefined : certificateFault(code);

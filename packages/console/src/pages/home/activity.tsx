@@ -93,8 +93,8 @@ export function Activity({ notes, firstEventMs }: { notes: ReactNode; firstEvent
   return (
     <Page title="Home">
       <FaultNotice
-        error={backlog.error ?? series.error ?? tiles.error}
-        onRetry={() => void Promise.all([backlog, series, tiles].map((query) => query.refetch()))}
+        error={backlog.error ?? series.error ?? tiles.error ?? failures.error}
+        onRetry={() => void Promise.all([backlog, series, tiles, failures].map((query) => query.refetch()))}
       />
       {isLoading && <Skeleton rows={12} />}
       {!isLoading && notes}

@@ -36,6 +36,9 @@ export function answerOfShop({ method, url, body }: AppRequest, index: number): 
   }
   const isForm = body?.startsWith("{") === false;
   const sent = isForm ? Object.fromEntries(new URLSearchParams(body)) : JSON.parse(body ?? "{}");
-  if (sent.text === "wrong") return answer(200, { error: { text: "It is wrong" }, ok: false, problem: "not so" });
+  if (sent.text === "wrong") {
+    const codes = { code: "E-7", number: 8 };
+    return answer(200, { error: { text: "It is wrong" }, ok: false, problem: "not so", ...codes });
+  }
   return answer(200, { id: "n-1", ...sent, ok: true });
 }

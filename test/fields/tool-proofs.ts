@@ -76,6 +76,7 @@ const plainNote = of("leave_note", {
   response: {},
   output: { type: "object", properties: { text: { type: "string" } } },
 });
+const coded = of("leave_note", { response: { error: { path: "error", message: "problem", code: "code" } } });
 const flagged = of("leave_note", { response: { error: { unless: "ok", message: "problem" } } });
 const named = of("list_orders", {
   ...{
@@ -280,6 +281,12 @@ export const actionProofs: Proofs<DefinitionWorld> = under("action", {
     "problem",
     answers("leave_note", { text: "wrong" }, (one) => one.message),
     ["the app answered an error: It is wrong", "the app answered an error: not so"],
+  ),
+  "response.error.code": coded(
+    "response/error/code",
+    "number",
+    answers("leave_note", { text: "wrong" }, (one) => one.message),
+    ["the app answered an error (E-7): not so", "the app answered an error (8): not so"],
   ),
   "paging.arg": list("paging/arg", "other", pages, [
     [first, second],

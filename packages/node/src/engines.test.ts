@@ -25,7 +25,7 @@ test("counters of minutes go after 48 hours and those of hours with the events, 
     const sweep = activitySweep({ db, eventRetentionMs: 72 * hourMs });
     let isMore: boolean[] = [];
     for await (const isFull of sweep.round(nowMs)) isMore = [...isMore, isFull];
-    expect(isMore).toEqual([true, false, false]);
+    expect(isMore).toEqual([true, false, false, false]);
     const left = await db.sql.unsafe<{ of: string; count: number; age: number }[]>(
       `select 'minutes' as of, count(*)::int4 as count, round(extract(epoch from now() - min(at)) / 3600)::int4 as age from activity_minutes
        union all select 'hours', count(*)::int4, round(extract(epoch from now() - min(at)) / 3600)::int4 from activity_hours order by 1 desc`,

@@ -72,7 +72,7 @@ export const jobs: Area = {
     {
       name: "job-calls",
       path: ({ done }) => `jobs/${done}?tab=calls`,
-      shows: (page) => page.getByRole("link", { name: "messaging_bot.send_message" }).waitFor(),
+      shows: (page) => page.getByRole("link", { name: "messaging_bot.send_message", exact: true }).waitFor(),
     },
     {
       name: "job-asking",

@@ -118,6 +118,7 @@ browserTest("a schedule is changed, paused, resumed, started once and deleted by
   await press("button", "Resume");
   await page.getByText("A person paused it.").waitFor({ state: "detached" });
   await press("button", "Run now");
+  await page.getByRole("tab", { name: "Result and receipt" }).click();
   await page.getByRole("region", { name: "Receipt" }).getByText("complete").waitFor();
   await page.goBack();
   await press("link", "Change");
@@ -168,5 +169,6 @@ browserTest("a skill is run by each event of a trigger, after it was told how ma
   await page.getByRole("region", { name: "Runs" }).getByText("event", { exact: true }).waitFor();
   const run = page.getByRole("region", { name: "Runs" }).getByRole("link", { name: /job_/ });
   await run.click();
+  await page.getByRole("tab", { name: "Result and receipt" }).click();
   await page.getByRole("region", { name: "Receipt" }).getByText("complete").waitFor();
 });

@@ -1,5 +1,5 @@
 import { useNavigate } from "@tanstack/react-router";
-import { lazy, Suspense, useState } from "react";
+import { lazy, Suspense, useEffect, useState } from "react";
 import { leave } from "../session/enter.ts";
 import { PaletteDialog } from "../ui/overlay/palette-dialog.tsx";
 import { type Found, type PaletteEntry, paletteEntries } from "./palette-entries.ts";
@@ -26,6 +26,12 @@ export function Palette({
   const [typed, setTyped] = useState("");
   const [found, setFound] = useState<Found>();
   const navigate = useNavigate();
+  useEffect(() => {
+    if (open) return;
+    // The next time the palette opens, its field is empty.
+    setTyped("");
+    setFound(undefined);
+  }, [open]);
   const choose = (entry: PaletteEntry) => {
     if ("to" in entry) {
       const { to, params, search } = entry;

@@ -135,7 +135,9 @@ function groupChip(group: readonly TraceNode[], { focus, edges }: TraceResponse)
   const detail = failed > 0 ? `${failed} failed` : waiting > 0 ? `${waiting} waiting` : "";
   const tone = failed > 0 ? "bad" : waiting > 0 ? "warn" : moving > 0 ? "info" : of(TraceTone.OK) > 0 ? "ok" : "plain";
   const ids = new Set(group.map(({ id }) => id));
-  const owners = new Set(edges.filter(({ to }) => ids.has(to)).map(({ from }) => from));
+  const owners = new Set(
+    edges.filter(({ to, relation }) => ids.has(to) && !needs.has(relation)).map(({ from }) => from),
+  );
   const [callsOf] = first?.kind === TraceKind.CALL && owners.size === 1 ? owners : [];
   const base = { id: `all_${first?.kind}`, icon, label, detail, tone, isHere: false } as const;
   return { ...base, says: detail === "" ? label : `${label}, ${detail}`, ...(callsOf !== undefined && { callsOf }) };

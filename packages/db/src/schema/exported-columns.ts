@@ -28,6 +28,7 @@ export const closedColumns: Columns = {
   call_hooks: ["signing_secret"],
   quarantined_posts: ["body", "envelope"],
   audit_chains: ["key"],
+  failure_groups: ["title"],
   old_subkeys: ["secret"],
   // These columns are not exported. They contain values exactly as svc sent them to apps or received them, including tokens and keys.
   // Sensitive values in them are masked only when they are displayed.

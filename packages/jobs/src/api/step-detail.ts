@@ -61,9 +61,9 @@ function createValueReader(state: JobState): ValueReader {
   };
 }
 
-/** True if a value is shown as `***` because it is sensitive. */
+/** True if a value is sensitive: it is shown as `***`, or a value that contains it is. */
 function isHidden(shown: JsonValue | undefined, value: JsonValue | undefined): boolean {
-  return typeof shown === "string" && shown !== value;
+  return shown === undefined ? value !== undefined : typeof shown === "string" && shown !== value;
 }
 
 function argumentsOf(template: ValueTemplate, path: Path, read: ValueReader): Omit<Argument, "callId">[] {
@@ -109,6 +109,13 @@ function shapeOf(value: JsonValue | undefined): { readonly type: string; readonl
     : { type: "number" };
 }
 
+/**
+ * Names of fields, as apps choose them. An object with a key of another form, or with more keys than `namesMax`, is taken for a map whose
+ * keys are data: its keys are not shown.
+ */
+const fieldName = /^[A-Za-z_$][\w$-]{0,63}$/;
+const namesMax = 100;
+
 /** Collects the types and the number of the values at each path. */
 class OutputForm {
   readonly #found = new Map<string, { readonly types: Set<string>; count: number }>();
@@ -118,8 +125,11 @@ class OutputForm {
     if (!this.#count(path, value === "***" ? "hidden" : type) || depth >= depthMax) return;
     if (Array.isArray(value)) for (const item of value.slice(0, sampleRowsMax)) this.add(item, `${path}[]`, depth + 1);
     else if (type === "object") {
-      for (const [name, item] of Object.entries(value as Readonly<Record<string, JsonValue>>)) {
-        this.add(item, path === "" ? name : `${path}.${name}`, depth + 1);
+      const entries = Object.entries(value as Readonly<Record<string, JsonValue>>);
+      const isMap = entries.length > namesMax || entries.some(([name]) => !fieldName.test(name));
+      for (const [name, item] of entries) {
+        const shown = isMap ? "*" : name;
+        this.add(item, path === "" ? shown : `${path}.${shown}`, depth + 1);
       }
     }
   }

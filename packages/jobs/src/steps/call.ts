@@ -164,7 +164,7 @@ function takeAnswer(
  * app's own message is left out, because it may contain values of rows.
  */
 function toldOf(step: MapCall, fault: CallFault): CallFault {
-  return step.rows === undefined ? fault : { ...fault, message: fault.shown ?? fault.plain };
+  return step.rows === undefined ? fault : { ...fault, message: fault.plain };
 }
 
 function failed(

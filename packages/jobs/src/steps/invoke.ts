@@ -1,5 +1,4 @@
 import { fitInput } from "@svc/catalog";
-import { rowErrorText } from "@svc/core";
 import type { CallCounts } from "@svc/db/documents/calls";
 import { classOfMethod, type JsonValue, type MapCall, type PinnedTool, pointerOf, type RetryRule } from "@svc/program";
 import { httpTool, readHttpAddress } from "@svc/tools";
@@ -20,8 +19,6 @@ export type CallFault = {
   readonly plain: string;
   /** The app's HTTP status. Absent if it did not answer. */
   readonly status?: number;
-  /** The app's words without the values of rows. It may be shown where `plain` may be shown. Absent if the app gave no words. */
-  readonly shown?: string;
 };
 
 /**
@@ -159,10 +156,7 @@ export async function invoke(invocation: Invocation, calling: CallerState): Prom
     const isLost = called.isReplay && called.outcome === "outcome_unknown" && tool.action.idempotency !== undefined;
     const mayRepeat = isLost ? lostRepeats < lostRepeatsMax : isRetryable(tool, called) && attempts < retry.max;
     if (!mayRepeat) {
-      return {
-        kind: called.outcome === "outcome_unknown" ? "unknown" : "failed",
-        fault: faultOf(called, invocation.args),
-      };
+      return { kind: called.outcome === "outcome_unknown" ? "unknown" : "failed", fault: faultOf(called) };
     }
     if (isLost) lostRepeats++;
     const waitMs = called.isReplay ? 0 : (called.retryAfterMs ?? backoffMs(retry, attempts));
@@ -258,16 +252,14 @@ function backoffMs({ initialMs, factor, capMs }: RetryRule, attempts: number): n
   return Math.min(capMs, initialMs * factor ** attempts);
 }
 
-function faultOf({ outcome, message, providerStatus, faults }: Answered, args: unknown): CallFault {
-  const shown = rowErrorText(message, args);
+function faultOf({ outcome, message, providerStatus, faults }: Answered): CallFault {
   const plain =
     outcome === "invalid_arguments" && faults.length > 0
       ? faultsText(faults)
       : providerStatus > 0
         ? answeredWords(outcome, providerStatus)
         : plainWords[outcome];
-  const answered = { ...(providerStatus > 0 && { status: providerStatus }), ...(shown !== undefined && { shown }) };
-  return { code: outcome, message, plain: plain ?? outcome, ...answered };
+  return { code: outcome, message, plain: plain ?? outcome, ...(providerStatus > 0 && { status: providerStatus }) };
 }
 
 /**

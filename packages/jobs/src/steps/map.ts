@@ -191,9 +191,7 @@ function partEdits(
     if (entries.length > 0) edits.push({ kind: "armUndo", entries });
     if (ended === undefined) continue;
     rows = countRow(rows, ended, again);
-    if (fault !== undefined) {
-      edits.push({ kind: "error", stepId, code: fault.code, ordinal, message: fault.shown ?? fault.plain });
-    }
+    if (fault !== undefined) edits.push({ kind: "error", stepId, code: fault.code, ordinal, message: fault.plain });
   }
   const unsent = works.flatMap((work) => work.unsent);
   const count = unsent.reduce((sum, each) => sum + each.count, 0);

@@ -39,7 +39,7 @@ function filler(type: string, n: number): string {
   if (type.endsWith("[]")) return `'{}'::${type}`;
   if (type === "jsonb") return `'{}'::jsonb`;
   if (type === "boolean") return "false";
-  if (type.startsWith("timestamp")) return "now()";
+  if (type.startsWith("timestamp")) return `to_timestamp(${1_700_000_000 + n})`;
   if (type === "text") return `'t${n}'`;
   return `${n}`;
 }

@@ -134,13 +134,14 @@ export function toolData(tool: Tool): Record<string, unknown> {
   const message = toJson(ToolSchema, tool, { alwaysEmitImplicit: true }) as JsonObject;
   const { inputSchemaJson: _, outputSchemaJson: __, pagingJson: ___, pollJson: ____, ...facts } = message;
   // Agents need no search phrases, because they have found the tool.
-  const { uncallableReason, replacedBy, phrases: _____, ...rest } = facts;
+  const { uncallableReason, replacedBy, state, phrases: _____, ...rest } = facts;
   const schemas = { inputSchema: JSON.parse(tool.inputSchemaJson), outputSchema: JSON.parse(tool.outputSchemaJson) };
   return {
     ...rest,
     ...schemas,
     ...(uncallableReason !== "" && { uncallableReason }),
     ...(replacedBy !== "" && { replacedBy }),
+    ...(state !== "" && { state }),
     ...(tool.pagingJson !== "" && { paging: JSON.parse(tool.pagingJson) }),
     ...(tool.pollJson !== "" && { poll: JSON.parse(tool.pollJson) }),
   };

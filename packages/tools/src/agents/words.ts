@@ -28,6 +28,7 @@ const words: Readonly<Record<string, string>> = {
   ListCallLimits: "the console",
   ListHooks: "the application",
   ListToolCalls: "the console",
+  ListSteps: "the console",
   SetProjectPolicy: "the project's policy",
   GetJob: "the application",
   WatchJob: "the console",

@@ -13,6 +13,7 @@ import type { GraphLook, GraphProgram, GraphRead, GraphRun, GraphStep } from "..
 import { stepWord } from "../../words/jobs.ts";
 import { durationWords } from "../../words/time.ts";
 import { leftWords } from "./job-words.ts";
+import { stepMs } from "./timeline-rows.ts";
 
 const kinds: Readonly<Record<ProgramReadKind, GraphRead["what"] | undefined>> = {
   [ProgramReadKind.UNSPECIFIED]: undefined,
@@ -72,18 +73,14 @@ export function toGraphRun(
 }
 
 function toLook(step: JobStep, receipt: StepReceipt | undefined, endMs: number): GraphLook {
-  const { state, startedAt, finishedAt, rowsDone, rowsRemaining, rowsMade } = step;
+  const { state, startedAt, rowsDone, rowsRemaining, rowsMade } = step;
   const isRunning = state === "running";
   const total = rowsRemaining === undefined ? undefined : rowsDone + rowsRemaining;
   const rows = isRunning && total !== undefined && total > 0 ? `${count(rowsDone)} of ${count(total)}` : rowsText(step);
   // A filter skips the rows that it does not keep. How many it kept says enough.
   const { failed = 0, unknown = 0, skipped = 0 } = receipt?.rows ?? {};
   const lost = leftWords({ failed, unknown, skipped: rowsMade === undefined || rowsMade === rowsDone ? skipped : 0 });
-  const tookMs =
-    startedAt === undefined
-      ? undefined
-      : (finishedAt === undefined ? endMs : timestampMs(finishedAt)) - timestampMs(startedAt);
-  const time = tookMs === undefined ? [] : [durationWords(Math.max(0, tookMs))];
+  const time = startedAt === undefined ? [] : [durationWords(stepMs(step, endMs))];
   return {
     word: stepWord(state),
     facts: [...(rows === "" ? [] : [rows]), ...lost, ...time].join(" · "),

@@ -34,7 +34,8 @@ export function JobGraph({
     <>
       <FaultNotice error={described.error} onRetry={() => void described.refetch()} />
       {described.isPending && <Skeleton rows={6} />}
-      {program !== undefined && (
+      {program?.steps.length === 0 && <p>The program cannot be drawn.</p>}
+      {program !== undefined && program.steps.length > 0 && (
         <ProgramGraph
           label="Steps and their data"
           program={program}

@@ -31,6 +31,7 @@ import { rowWords } from "./job-words.ts";
 import { allSteps, type ListedStep } from "./program.ts";
 import { RetryDialog } from "./retry-dialog.tsx";
 import styles from "./step-drawer.module.css";
+import { stepMs } from "./timeline-rows.ts";
 
 /** A part of a step that its drawer shows in place of the overview. */
 type Part = "input" | "output" | "calls" | "rows";
@@ -152,8 +153,8 @@ function Overview({ onLog, ...props }: DrawerProps & { onLog: () => void }) {
 
 function timeFacts(step: JobStep | undefined): (readonly [string, ReactNode])[] {
   const { startedAt, finishedAt, attempts = 0 } = step ?? {};
-  if (startedAt === undefined) return [["Started", "not yet"]];
-  const took = finishedAt === undefined ? undefined : durationWords(timestampMs(finishedAt) - timestampMs(startedAt));
+  if (step === undefined || startedAt === undefined) return [["Started", "not yet"]];
+  const took = finishedAt === undefined ? undefined : durationWords(stepMs(step, timestampMs(finishedAt)));
   return [
     ["Started", <Time key="started" at={startedAt} />],
     ["Took", took],

@@ -240,6 +240,13 @@ export function timeWords({ bars, state }: Pick<JobRow, "bars" | "state">, nowMs
   return durationWords(counted.reduce((sum, { from, to = nowMs }) => sum + Math.max(0, to - from), 0));
 }
 
+/** Returns the time in milliseconds that the runs of a step took. `endMs`: the end of a run that has not ended. */
+export function stepMs({ spans, startedAt, finishedAt }: JobStep, endMs: number): number {
+  const runs = spans.length > 0 ? spans : [{ startedAt, finishedAt }];
+  const msOf = (at: Timestamp | undefined) => (at === undefined ? endMs : timestampMs(at));
+  return runs.reduce((sum, run) => sum + Math.max(0, msOf(run.finishedAt) - msOf(run.startedAt)), 0);
+}
+
 function numeral(count: number): string {
   return count.toLocaleString("en");
 }

@@ -24,13 +24,20 @@ export function useJob(id: string) {
   );
 }
 
+/** Minimum time in milliseconds between two readings of a job. Each reading cancels the one before, so a busy log would let none end. */
+const refreshMs = 1_000;
+
 /** Returns a function that re-reads a job, used after an action and after each log entry. */
 export function useRefreshJob(id: string): () => void {
   const queries = useQueryClient();
   const transport = useTransport();
   return useMemo(() => {
     const { getJob, listSteps, getStep, listUndoEntries, listAsks, getAsk } = JobsService.method;
-    return () => {
+    let readAt = Number.NEGATIVE_INFINITY;
+    let due: ReturnType<typeof setTimeout> | undefined;
+    const read = () => {
+      due = undefined;
+      readAt = performance.now();
       const reads = [
         createConnectQueryKey({ schema: getJob, transport, input: { id }, cardinality: "finite" }),
         createConnectQueryKey({ schema: listSteps, transport, input: { jobId: id }, cardinality: "finite" }),
@@ -40,6 +47,11 @@ export function useRefreshJob(id: string): () => void {
         createConnectQueryKey({ schema: getAsk, transport, cardinality: "finite" }),
       ];
       for (const queryKey of reads) void queries.invalidateQueries({ queryKey });
+    };
+    return () => {
+      const leftMs = readAt + refreshMs - performance.now();
+      if (leftMs <= 0) read();
+      else if (due === undefined) due = setTimeout(read, leftMs);
     };
   }, [id, queries, transport]);
 }

@@ -1,4 +1,14 @@
-import { type CSSProperties, type KeyboardEvent, type ReactNode, useId, useMemo, useState } from "react";
+import {
+  type CSSProperties,
+  type KeyboardEvent,
+  type ReactNode,
+  useEffect,
+  useId,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+} from "react";
 import { visible } from "../../words/text.ts";
 import { labelOf } from "../../words/word.ts";
 import { Button } from "../buttons/button.tsx";
@@ -52,10 +62,27 @@ export default function Graph({ label, program, run, selected, onSelect }: Graph
   const { frame, view, isDragging, zoom, fit, pan, show } = useView(places);
   const [current, setCurrent] = useState<string>(inputNode);
   const stop = places.nodes.has(current) ? current : inputNode;
-  const toggle = (id: string) =>
+  const toggled = useRef<string>(undefined);
+  const toggle = (id: string) => {
+    toggled.current = id;
     setClosed((old) => new Set(old.has(id) ? [...old].filter((one) => one !== id) : [...old, id]));
-  const focus = (id: string) =>
-    frame.current?.querySelector<HTMLElement>(`[data-node="${id}"]`)?.focus({ preventScroll: true });
+  };
+  const focusOn = (name: string, id: string) =>
+    frame.current?.querySelector<HTMLElement>(`[data-${name}="${id}"]`)?.focus({ preventScroll: true });
+  const focus = (id: string) => focusOn("node", id);
+  const before = useRef(selected);
+  // A button that opens or closes a block is drawn anew, and a drawer takes the focus. Both give it back.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only these changes move the focus
+  useLayoutEffect(() => {
+    if (toggled.current !== undefined) focusOn("toggle", toggled.current);
+    toggled.current = undefined;
+  }, [closed]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only these changes move the focus
+  useEffect(() => {
+    const last = before.current;
+    before.current = selected;
+    if (last !== undefined && selected === undefined && document.activeElement === document.body) focus(`step:${last}`);
+  }, [selected]);
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const direction = directions[event.key];
@@ -353,7 +380,13 @@ function boxWords(kind: string, branches: number): string {
 
 function Toggle({ id, isOpen, onToggle }: { id: string; isOpen: boolean; onToggle: (id: string) => void }) {
   return (
-    <button type="button" className={styles["toggle"]} aria-expanded={isOpen} onClick={() => onToggle(id)}>
+    <button
+      type="button"
+      className={styles["toggle"]}
+      data-toggle={id}
+      aria-expanded={isOpen}
+      onClick={() => onToggle(id)}
+    >
       <Icon name={isOpen ? "chevronDown" : "chevronRight"} size={14} />
       <span className="visually-hidden">Steps of {id}</span>
     </button>

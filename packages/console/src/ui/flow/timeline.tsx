@@ -463,7 +463,9 @@ function useDragZoom({
         const place = placeOf(clientX);
         if (pointerType === "mouse" && button === 0 && place >= 0 && place <= axis.width) start.current = place;
       },
-      onPointerMove: ({ clientX, pointerId }: React.PointerEvent) => {
+      onPointerMove: ({ clientX, pointerId, buttons }: React.PointerEvent) => {
+        // The button was released outside of the timeline.
+        if (buttons === 0) start.current = undefined;
         const next = spanTo(clientX);
         if (next === undefined) return;
         if (span === undefined) body.current?.setPointerCapture(pointerId);

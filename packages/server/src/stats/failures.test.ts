@@ -141,3 +141,18 @@ test("the stored sentence is encrypted, and groups are deleted after eight days"
   await sweepFailureGroups(db, one.clock.now() + 1, 100_000);
   expect((await list(one)).groups).toEqual([]);
 });
+
+test("a project whose counts cannot be stored keeps its own, and no other project's", async () => {
+  const one = bench();
+  const other = { ...one, projectId: createId("prj", one.clock.now()) };
+  fail(one, "no deal 1");
+  fail(other, "no deal 2");
+  const ready = async (ids: readonly ProjectId[]) => {
+    if (ids.includes(one.projectId)) throw new Error("its data key cannot be made");
+  };
+  await expect(one.counters.flush(db, { ...sealer, ready })).rejects.toThrow("its data key cannot be made");
+  const counts = async (context: typeof one) => (await list(context)).groups.map(({ count }) => count);
+  expect([await counts(one), await counts(other)]).toEqual([[], [1]]);
+  await one.counters.flush(db, sealer);
+  expect([await counts(one), await counts(other)]).toEqual([[1], [1]]);
+});

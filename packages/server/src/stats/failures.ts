@@ -85,10 +85,14 @@ export function createFailureCounters({ clock }: { readonly clock: Clock }): Fai
       kept = 0;
       const errors: unknown[] = [];
       for (const tally of taken) {
-        const isDown = errors.some((error) => isUnavailable(error));
-        const error = isDown ? errors[0] : await storeTally(db, sealer, tally).then(() => undefined, Object);
-        if (error === undefined) continue;
-        errors.push(error);
+        try {
+          // If the database is unavailable, each further statement would only wait.
+          if (errors.some(isUnavailable)) throw errors[0];
+          await storeTally(db, sealer, tally);
+          continue;
+        } catch (error) {
+          errors.push(error);
+        }
         // One project must not keep the counts of others. Counts that could not be stored for a day are given up.
         if (clock.now() - tally.dayMs < 2 * hoursOfDay * hourMs)
           for (const group of tally.groups.values()) put(tallyOf(tally.projectId, tally.dayMs), group);

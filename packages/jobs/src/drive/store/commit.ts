@@ -158,9 +158,10 @@ function endedJob(state: JobState, { outcome, calls, rows, asks }: ReceiptDocume
 /** Returns why a job failed, if it failed and is neither a simulation nor a child job, whose failure its parent reports. */
 function failureOf(state: JobState, nowMs: number): Failure | undefined {
   if (state.status === "succeeded" || state.isSimulated || state.parent !== null) return undefined;
-  const { status, lastError, park, estimate, loaded } = state;
+  const { status, lastError, park, loaded } = state;
+  // The sentence names no customer or user: it is counted with those of other jobs, and outlives the erasure of a person.
   return jobFailure({
-    ...{ status, lastError, park, atMs: nowMs, entities: estimate.entities },
+    ...{ status, lastError, park, atMs: nowMs },
     steps: [...state.steps.values()].map(({ receipt }) => receipt),
     deadlineSeconds: loaded.program.limits.deadlineMs / 1_000,
   });

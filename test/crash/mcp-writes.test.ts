@@ -68,8 +68,8 @@ describe.each<McpEra>(["2025-11-25", "2026-07-28"])("a server of %s", (era) => {
     app.calls.length = 0;
   });
 
-  async function submitWrite(toolkit = slug): Promise<string> {
-    const steps = [{ id: "create", call: `${toolkit}.create`, entity: "ann", args: { title: "t" } }];
+  async function submitWrite(toolkit = slug, args: object = { title: "t" }): Promise<string> {
+    const steps = [{ id: "create", call: `${toolkit}.create`, entity: "ann", args }];
     const programJson = JSON.stringify({ version: 1, title: "Issues", steps });
     return (await node.call("svc.v1.JobsService/SubmitJob", { programJson })).json.job.id;
   }
@@ -120,6 +120,25 @@ describe.each<McpEra>(["2025-11-25", "2026-07-28"])("a server of %s", (era) => {
     app.run = () => new Promise(() => {});
     const id = await submitWrite();
     await until(() => app.calls.length === 1, 30_000, "the write");
+    await killAndStartAgain();
+    expect(await endOf(id)).toBe("JOB_STATUS_PARKED");
+    await proceed(id);
+    expect(await endOf(id)).toBe("JOB_STATUS_SUCCEEDED");
+    expect(app.calls).toHaveLength(1);
+  });
+
+  test("a write whose tool loses an argument before its node is killed is sent once, and the job asks if it was carried out", async () => {
+    const shrinking = `${slug}_shrinking`;
+    const before = app.tools;
+    const properties = { title: { type: "string" }, note: { type: "string" } };
+    app.tools = before.map((tool) => ({ ...tool, inputSchema: { type: "object", properties } }));
+    await importServer(node, { mcp: { url: app.url }, slug: shrinking });
+    await connect(node, shrinking, { scheme: "none" });
+    app.run = () => new Promise(() => {});
+    const id = await submitWrite(shrinking, { title: "t", note: "n" });
+    await until(() => app.calls.length === 1, 30_000, "the write");
+    app.tools = before;
+    await acceptChanges(node, shrinking);
     await killAndStartAgain();
     expect(await endOf(id)).toBe("JOB_STATUS_PARKED");
     await proceed(id);

@@ -60,7 +60,7 @@ export function createErrorInterceptor(outgoing: OutgoingError): Interceptor {
 }
 
 /** Settles like `result`, or rejects with the signal's reason if the signal aborts first. */
-export function withSignal<Result>(result: Promise<Result>, signal: AbortSignal): Promise<Result> {
+function withSignal<Result>(result: Promise<Result>, signal: AbortSignal): Promise<Result> {
   return new Promise((resolve, reject) => {
     const end = () => reject(signal.reason);
     if (signal.aborted) end();

@@ -26,15 +26,22 @@ export function faultOfTimes(input: DescMessage, body: Uint8Array): Fault | unde
 const known = new WeakMap<DescMessage, boolean>();
 
 /** True if a request may contain a time. Requests without times (nearly all tool calls) need not be parsed twice. */
-function hasTimes(desc: DescMessage, seen = new Set<DescMessage>()): boolean {
-  const before = known.get(desc);
-  if (before !== undefined || seen.has(desc)) return before ?? false;
-  seen.add(desc);
-  const found = desc.fields.some(({ message }) => {
-    return message !== undefined && (isTimeType(message) || isSpanType(message) || hasTimes(message, seen));
-  });
-  if (seen.size === 1 || found) known.set(desc, found);
+function hasTimes(desc: DescMessage): boolean {
+  let found = known.get(desc);
+  if (found === undefined) {
+    found = findTimes(desc, new Set());
+    known.set(desc, found);
+  }
   return found;
+}
+
+/** True if a message has a field of a time, at any depth. `seen`: messages that are searched already. */
+function findTimes(desc: DescMessage, seen: Set<DescMessage>): boolean {
+  if (seen.has(desc)) return false;
+  seen.add(desc);
+  return desc.fields.some(
+    ({ message }) => message !== undefined && (isTimeType(message) || isSpanType(message) || findTimes(message, seen)),
+  );
 }
 
 const isTimeType = ({ typeName }: DescMessage) => typeName === TimestampSchema.typeName;

@@ -6,14 +6,15 @@ import type { Intake } from "../body/intake.ts";
 import type { Logger } from "../logger.ts";
 import type { Call } from "./call.ts";
 import type { CallBody } from "./call-body.ts";
+import type { CallEnding } from "./call-ending.ts";
 import type { FailedCall } from "./complete-error.ts";
 
 /** A call that svc is answering, and the objects that svc needs for the answer. */
 export type AnsweredCall = {
   readonly call: Call;
   readonly body: CallBody;
-  /** Aborted when the client disconnects. */
-  readonly ending: AbortController;
+  /** Ends when the client disconnects. */
+  readonly ending: CallEnding;
   readonly intake: Intake;
   readonly meter: WorkMeter;
   readonly logger: Logger;

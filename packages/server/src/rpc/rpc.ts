@@ -10,6 +10,7 @@ import { untilRefused } from "../listen/refusal-pace.ts";
 import type { Logger } from "../logger.ts";
 import { acceptRequestId, type Call } from "./call.ts";
 import { bodyLimitOf, CallBody } from "./call-body.ts";
+import { CallEnding } from "./call-ending.ts";
 import { answerStream, refusalFrame } from "./connect-call.ts";
 import { toConnectError } from "./connect-error.ts";
 import { answerUnary, send } from "./plain-call.ts";
@@ -60,7 +61,7 @@ export function createRpcHandler(options: RpcOptions): RpcHandler {
     serve(path, req, res) {
       const handler = handlers.get(path);
       if (handler === undefined) throw new Error(`no call has the path ${path}`);
-      const ending = new AbortController();
+      const ending = new CallEnding();
       const call: Call = {
         requestId: acceptRequestId(req.headers["x-request-id"]) ?? options.createRequestId(),
         method: path.slice(1),
@@ -68,14 +69,14 @@ export function createRpcHandler(options: RpcOptions): RpcHandler {
         principal: undefined,
         code: "ok",
         session: options.proofOf?.(req),
-        end: (fault) => ending.abort(toConnectError(fault)),
+        end: (fault) => ending.end(toConnectError(fault)),
       };
       const body = new CallBody(req, call, limits.get(path) ?? options.bodyBytesMax, options);
       res.once("close", () => {
         call.leave?.();
         if (!res.writableFinished) {
           call.code = "canceled";
-          ending.abort(toConnectError(callerGone()));
+          ending.end(toConnectError(callerGone()));
         }
         body.letGo();
         options.onCall(call, performance.now() - call.startedMs);

@@ -22,7 +22,7 @@ import type { Gate } from "../auth/gate.ts";
 import type { KeyLookupWait } from "../auth/key-cache.ts";
 import type { Answer, WriteAnswer } from "./answers.ts";
 import { type Call, callContext } from "./call.ts";
-import { withSignal } from "./call-error.ts";
+import type { CallEnding } from "./call-ending.ts";
 import { checkRequest } from "./check-request.ts";
 import { type OutgoingError, timedOut, toWireError, type WireError } from "./connect-error.ts";
 
@@ -41,8 +41,8 @@ export type ArrivedCall = {
   readonly wait: KeyLookupWait;
   /** Returns the whole body. Rejects with Connect's error type. */
   readonly read: () => Promise<Uint8Array>;
-  /** Aborted to end the call. The HTTP layer aborts it when the client disconnects. */
-  readonly ending: AbortController;
+  /** Ends the call. The HTTP layer ends it when the client disconnects. */
+  readonly ending: CallEnding;
 };
 
 /**
@@ -78,9 +78,9 @@ export type UnaryMethod = {
  */
 export function createUnaryCalls(parts: UnaryParts): (method: UnaryMethod) => UnaryCall {
   const { shutdownSignal } = parts;
-  const underWay = new Set<AbortController>();
+  const underWay = new Set<CallEnding>();
   const endAll = () => {
-    for (const ending of underWay) ending.abort(shutdownSignal.reason);
+    for (const ending of underWay) ending.end(shutdownSignal.reason);
   };
   shutdownSignal.addEventListener("abort", endAll, { once: true });
   return (method) => {
@@ -89,32 +89,32 @@ export function createUnaryCalls(parts: UnaryParts): (method: UnaryMethod) => Un
       const { ending } = arrived;
       const timeout = parseTimeout(arrived.timeout, parts.maxTimeoutMs);
       const stopDeadline = startDeadline(timeout.timeoutMs, ending);
-      if (shutdownSignal.aborted) ending.abort(shutdownSignal.reason);
+      if (shutdownSignal.aborted) ending.end(shutdownSignal.reason);
       underWay.add(ending);
       const context = new UnaryContext(method.desc, arrived, timeout.timeoutMs);
       try {
         return { answer: await serve(arrived, context, timeout.error), header: context.addedHeader() };
       } catch (error) {
-        ending.abort(error);
+        ending.end(error);
         return { error: toWireError(error), header: context.addedHeader() };
       } finally {
         stopDeadline();
         underWay.delete(ending);
-        ending.abort(answered);
+        ending.end(answered);
       }
     };
   };
 }
 
 /**
- * Reason with which the signal of an answered call is aborted. It is created once, because creating its stack costs more than everything
+ * Reason with which an answered call ends. It is created once, because creating its stack costs more than everything
  * else at the end of a call.
  */
 const answered = new DOMException("This operation was aborted", "AbortError");
 
-function startDeadline(timeoutMs: number | undefined, ending: AbortController): () => void {
+function startDeadline(timeoutMs: number | undefined, ending: CallEnding): () => void {
   if (timeoutMs === undefined) return () => {};
-  const end = () => ending.abort(timedOut());
+  const end = () => ending.end(timedOut());
   if (timeoutMs <= 0) end();
   const timer = timeoutMs <= 0 ? undefined : setTimeout(end, timeoutMs);
   return () => clearTimeout(timer);
@@ -144,9 +144,9 @@ function createServing(
     if (error !== undefined) throw error;
     if (timeoutError !== undefined) throw timeoutError;
     const request = serialization.getI(!isJson).parse(await arrived.read());
-    const { signal, values } = context;
-    const written = await withSignal(perform(request, arrived, context), signal).catch((error: unknown) => {
-      throw outgoing(error, { signal, contextValues: values });
+    const { values } = context;
+    const written = await arrived.ending.until(perform(request, arrived, context)).catch((error: unknown) => {
+      throw outgoing(error, { signal: context.signal, contextValues: values });
     });
     return "$typeName" in written ? binaryAnswer(serialization.getO(true).serialize(written)) : written;
   };
@@ -164,7 +164,6 @@ function binaryAnswer(bytes: Uint8Array<ArrayBuffer>): Answer {
 class UnaryContext implements HandlerContext {
   readonly method: DescMethodUnary;
   readonly service: HandlerContext["service"];
-  readonly signal: AbortSignal;
   readonly values: ContextValues;
   readonly requestMethod = "POST";
   readonly protocolName = "connect";
@@ -178,12 +177,15 @@ class UnaryContext implements HandlerContext {
   constructor(method: DescMethodUnary, arrived: ArrivedCall, timeoutMs: number | undefined) {
     this.method = method;
     this.service = method.parent;
-    this.signal = arrived.ending.signal;
     this.values = createContextValues().set(callContext, arrived.call);
     this.#arrived = arrived;
     const beganMs = performance.now();
     // An arrow function also works if a method calls it without the object.
     this.timeoutMs = () => (timeoutMs === undefined ? undefined : beganMs + timeoutMs - performance.now());
+  }
+
+  get signal(): AbortSignal {
+    return this.#arrived.ending.signal;
   }
 
   get url(): string {

@@ -100,3 +100,33 @@ test("others go first, however a megabyte is made up", async () => {
     expect(turns).toBeGreaterThan(1);
   }
 });
+
+test("a string of many pieces is read like a short one, wherever a piece ends", async () => {
+  const parts = ["a", "\u00e9", "\ud83d\ude00", '\\"', "\\n", "\\u00e9", "\\ud83d\\ude00", "\\\\"];
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.constantFrom(...parts), { minLength: 1, maxLength: 9 }),
+      fc.nat(12),
+      async (part, shift) => {
+        const text = `["${"x".repeat(shift)}${part.join("").repeat(16_000)}",1]`;
+        expect(await parseJsonInTurns(text, unbounded)).toEqual(JSON.parse(text));
+        const cut = text.slice(0, text.length - 3 - shift);
+        await expect(parseJsonInTurns(cut, unbounded)).rejects.toThrow(SyntaxError);
+      },
+    ),
+    { numRuns: 30 },
+  );
+});
+
+test("numbers are doubles, and a repeated name is refused, if the reader asks for it", async () => {
+  const plain = { ...unbounded, numbers: "double", repeats: "refused" } as const;
+  const text = "[9007199254740993,0.1234567890123456789,1e400,-0]";
+  expect(await parseJsonInTurns(text, plain)).toEqual(JSON.parse(text));
+  expect(await parseJsonInTurns('{"a":{"a":1},"__proto__":1}', plain)).toEqual(
+    JSON.parse('{"a":{"a":1},"__proto__":1}'),
+  );
+  for (const name of ["a", "\\u0061", "__proto__", "constructor", "2"])
+    await expect(parseJsonInTurns(`{"x":[{"${name}":1,"b":2,"${name}":3}]}`, plain)).rejects.toThrow(
+      "duplicate object key",
+    );
+});

@@ -15,8 +15,16 @@ export type JsonLimits = {
   readonly depth?: number;
 };
 
+/**
+ * How a text is parsed. `numbers`: `exact` (the default) keeps the digits of every number, `double` reads numbers like JSON.parse.
+ * `repeats`: true refuses an object that repeats a name; otherwise its last value counts.
+ */
+export type JsonReading = { readonly numbers?: "exact" | "double"; readonly repeats?: "refused" };
+
 /** Number of values between two checks of the parsing time. */
 const valuesPerTimeCheck = 256;
+/** Maximum number of characters of a string that are read between two checks of the parsing time. */
+const pieceLength = 65_536;
 
 /**
  * Parses JSON like `parseExactJson`. After every 4 ms it awaits `turn`, so that other work can run. This is needed
@@ -25,9 +33,9 @@ const valuesPerTimeCheck = 256;
  */
 export async function parseJsonInTurns(
   text: string,
-  { bounds, turn }: { readonly bounds: JsonLimits; readonly turn: () => Promise<void> },
+  { bounds, turn, ...reading }: JsonReading & { readonly bounds: JsonLimits; readonly turn: () => Promise<void> },
 ): Promise<unknown> {
-  const slices = new Reader(text, bounds).slices();
+  const slices = new Reader(text, bounds, reading).slices();
   const { rest } = createSlices(turn);
   for (;;) {
     const { done, value } = slices.next();
@@ -71,22 +79,25 @@ const literals: readonly (readonly [string, unknown])[] = [
 class Reader {
   readonly #text: string;
   readonly #bounds: JsonLimits;
+  readonly #reading: JsonReading;
   readonly #open: OpenContainer[] = [];
   #at = 0;
   #values = 0;
   #raw = 0;
 
-  constructor(text: string, bounds: JsonLimits) {
+  constructor(text: string, bounds: JsonLimits, reading: JsonReading) {
     this.#text = text;
     this.#bounds = bounds;
+    this.#reading = reading;
   }
 
-  /** Parses the text. Yields between values, so that other work can run, and returns the parsed value. */
+  /** Parses the text. Yields between values and pieces of long strings, so that other work can run, and returns the parsed value. */
   *slices(): Generator<undefined, unknown> {
     for (;;) {
       if (++this.#values > this.#bounds.values) throw tooLarge(`${this.#bounds.values} values`);
       if (this.#values % valuesPerTimeCheck === 0) yield;
-      const begun = this.#begin();
+      const begun =
+        this.#next() === quote ? { value: this.#shortString() ?? (yield* this.#longString()) } : this.#begin();
       if (begun === undefined) continue;
       let ended: { readonly value: unknown } | undefined = begun;
       while (ended !== undefined) {
@@ -99,14 +110,14 @@ class Reader {
   }
 
   /**
-   * Reads the start of a value. Returns the value if it ends here. Returns undefined if a list or object begins, whose first value must be
+   * Reads the start of a value that is not a string. Returns the value if it ends here. Returns undefined if a list or object begins, whose first value must be
    * read next.
    */
   #begin(): { readonly value: unknown } | undefined {
     const code = this.#next();
     if (code === openList) return this.#openOne({ list: [] }, closeList);
     if (code === openObject) return this.#openOne({ object: {}, name: "", members: 0 }, closeObject);
-    return { value: code === quote ? this.#string() : this.#scalar() };
+    return { value: this.#scalar() };
   }
 
   #openOne(open: OpenContainer, close: number): { readonly value: unknown } | undefined {
@@ -141,20 +152,58 @@ class Reader {
   #name(open: Extract<OpenContainer, { readonly object: unknown }>): void {
     if (++open.members > this.#bounds.members) throw tooLarge(`${this.#bounds.members} members in an object`);
     if (this.#next() !== quote) throw this.#fault();
-    open.name = this.#string();
+    open.name = this.#nameText();
+    if (this.#reading.repeats === "refused" && Object.hasOwn(open.object, open.name))
+      throw new SyntaxError(`duplicate object key "${open.name}"`);
     if (this.#next() !== colon) throw this.#fault();
     this.#at++;
   }
 
-  #string(): string {
-    const start = this.#at;
-    let end = start + 1;
+  /** Returns the name of a member. It is read at once, however long it is. */
+  #nameText(): string {
+    const short = this.#shortString();
+    if (short !== undefined) return short;
+    const steps = this.#longString();
+    for (;;) {
+      const { done, value } = steps.next();
+      if (done === true) return value;
+    }
+  }
+
+  /** Reads a string of one piece, and returns it. Returns undefined for a longer one, of which nothing is read. */
+  #shortString(): string | undefined {
+    const end = this.#endOfPiece(this.#at + 1);
+    if (this.#text.charCodeAt(end) !== quote) return undefined;
+    const source = this.#text.slice(this.#at, end + 1);
+    this.#at = end + 1;
+    return JSON.parse(source);
+  }
+
+  /** Reads a string. Yields between its pieces, and returns it. */
+  *#longString(): Generator<undefined, string> {
+    const pieces: string[] = [];
+    this.#at++;
+    for (;;) {
+      const end = this.#endOfPiece(this.#at);
+      pieces.push(JSON.parse(`"${this.#text.slice(this.#at, end)}"`));
+      this.#at = end;
+      if (this.#text.charCodeAt(end) === quote) break;
+      yield;
+    }
+    this.#at++;
+    return pieces.join("");
+  }
+
+  /** Returns the index at which a piece of a string ends: at the quote that ends the string, or between two of its characters. */
+  #endOfPiece(start: number): number {
+    const last = start + pieceLength;
+    let end = start;
     for (let code = this.#text.charCodeAt(end); code !== quote; code = this.#text.charCodeAt(end)) {
       if (end >= this.#text.length) throw this.#fault();
-      end += code === backslash ? 2 : 1;
+      if (end >= last) break;
+      end += code !== backslash ? 1 : this.#text[end + 1] === "u" ? 6 : 2;
     }
-    this.#at = end + 1;
-    return JSON.parse(this.#text.slice(start, this.#at));
+    return end;
   }
 
   #scalar(): unknown {
@@ -172,7 +221,7 @@ class Reader {
 
   #numberOf(source: string): unknown {
     const value = Number(source);
-    if (!isRaw(value, source)) return value;
+    if (this.#reading.numbers === "double" || !isRaw(value, source)) return value;
     const { raw, digits } = this.#bounds;
     if (source.length > digits) throw tooLarge(`${digits} digits in a number`);
     if (++this.#raw > raw) throw tooLarge(`${raw} numbers that a double does not hold exactly`);

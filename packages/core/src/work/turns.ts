@@ -111,11 +111,12 @@ const sliceMs = 4;
 
 /**
  * Begins long work that is divided into slices of 4 ms, between which other work of the node may run. `next`: waits until the work may
- * continue.
+ * continue. `onEnd`: called with the milliseconds of each slice that ends.
  */
-export function createSlices(next: () => Promise<void>): Slices {
+export function createSlices(next: () => Promise<void>, onEnd: (ms: number) => void = () => {}): Slices {
   let startedMs = performance.now();
   const turn = async () => {
+    onEnd(performance.now() - startedMs);
     await next();
     startedMs = performance.now();
   };

@@ -1,6 +1,6 @@
 import type { Id, ProjectId } from "../ids/id.ts";
 import { createHeldMemory, type HeldMemory, type MemoryBounds, type MemoryHold } from "./held-memory.ts";
-import { createTurns, type Turns } from "./turns.ts";
+import { createSlices, createTurns, type Slices, type Turns } from "./turns.ts";
 
 /** The project, and the job or call, for which work is done. `callId`: id of the tool call or, for an API request, of the request. */
 export type WorkOwner = {
@@ -30,6 +30,8 @@ export type Work = {
   isSliceOver(): boolean;
   /** Gives other work a chance to run, and resolves when this work may continue. */
   turn(): Promise<void>;
+  /** Begins a long part in slices of 4 ms. Each slice that ends is charged like a part of `run`, and the next one waits for its turn. */
+  slices(): Slices;
   /**
    * Requests time before a part of low-priority work. Returns undefined if the part may begin at once. Otherwise resolves when there is
    * time; other work runs until then.
@@ -148,6 +150,15 @@ export function createWorkMeter({
         async turn() {
           await turns.next(owner.projectId);
           sliceStartedMs = watch.enter(owner);
+        },
+        slices() {
+          return createSlices(
+            () => this.turn(),
+            (ms) => {
+              charge({ ms });
+              count(owner, ms);
+            },
+          );
         },
         spareTime: () => turns.spare(owner.projectId),
         atWork: () => void watch.enter(owner),

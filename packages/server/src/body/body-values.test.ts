@@ -31,6 +31,10 @@ test.each([1, 7, 64])("a body of the largest size, %i MiB, has room where it is 
   }
 });
 
+test.each([12, 16])("a document of %i MiB has room where it is alone, whatever it holds", (size) => {
+  for (const text of ["{},", "x", ","]) chargedOf(text.repeat(size * mebibyte).slice(0, size * mebibyte));
+});
+
 test("a body without room is refused and its charge is released", () => {
   const budget = createBodyBudget({ clock: systemClock, bytesMax: 300_000 });
   const charge = budget.open("project:one", "192.0.2.1");

@@ -12,10 +12,10 @@ const smallBytes = 4_096;
  */
 const [containerBytes, valueBytes] = [120, 24];
 /**
- * Maximum number of bytes that svc charges for the parsed values of one body. The maximum is smaller than a sender's share of the memory
- * budget. So a sender without other running requests is never refused.
+ * Maximum number of bytes that svc charges for the parsed values of one body, and for the body together with its values. Both are smaller
+ * than a sender's smallest share of the memory budget (28 MiB). So a sender without other running requests is never refused.
  */
-const chargeMax = 20 * 1024 * 1024;
+const [chargeMax, wholeMax] = [20 * 1024 * 1024, 27 * 1024 * 1024];
 /** Estimated memory in bytes for each character of a parsed body, by character code. Only commas and opening brackets count. */
 const weights = new Uint8Array(256);
 for (const [character, bytes] of [
@@ -32,10 +32,40 @@ for (const [character, bytes] of [
  * `no_room`.
  */
 export function chargeValues(body: Uint8Array, charge: BodyCharge): void {
-  if (body.byteLength < smallBytes) return;
+  if (body.byteLength >= smallBytes) take(bytesOfValues(body), body, charge);
+}
+
+/** Does the same as `chargeValues`. Between pieces of the body it awaits `rest`, so that other work can run. */
+export async function chargeValuesInTurns(
+  body: Uint8Array,
+  charge: BodyCharge,
+  rest: () => Promise<void> | undefined,
+): Promise<void> {
+  let bytes = 0;
+  for (const piece of piecesOf(body)) {
+    bytes += bytesOfValues(piece);
+    await rest();
+  }
+  take(bytes, body, charge);
+}
+
+/** Number of bytes of a large body that are examined at once. It takes less than a millisecond. */
+const pieceBytes = 262_144;
+
+/** Yields the bytes of a large body in pieces, in order. */
+export function* piecesOf(body: Uint8Array): Generator<Uint8Array> {
+  for (let at = 0; at < body.byteLength; at += pieceBytes) yield body.subarray(at, at + pieceBytes);
+}
+
+function bytesOfValues(body: Uint8Array): number {
   let bytes = 0;
   for (let at = 0; at < body.length; at++) bytes += weights[body[at] ?? 0] ?? 0;
-  if (charge.take(Math.min(bytes, chargeMax))) return;
+  return bytes;
+}
+
+function take(bytes: number, { byteLength }: Uint8Array, charge: BodyCharge): void {
+  const room = byteLength < wholeMax ? Math.min(chargeMax, wholeMax - byteLength) : chargeMax;
+  if (charge.take(Math.min(bytes, room))) return;
   charge.refuse();
   throw new BodyError("no_room");
 }

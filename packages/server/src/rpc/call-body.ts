@@ -4,7 +4,7 @@ import type { Turns, WorkMeter } from "@svc/core";
 import { BodyLimit, body_limit } from "@svc/gen/options";
 import { BodyError, free, readBody } from "../body/body.ts";
 import type { BodyCharge } from "../body/body-budget.ts";
-import { chargeValues } from "../body/body-values.ts";
+import { chargeValues, chargeValuesInTurns } from "../body/body-values.ts";
 import { decodeBody, type Encoding, encodingOf } from "../body/content-encoding.ts";
 import { bodyFault, type Intake, keylessBodyBytesMax, pauseBeforeRefusal, shareOf } from "../body/intake.ts";
 import { lineOf } from "./answers.ts";
@@ -89,6 +89,16 @@ export class CallBody {
   chargeValues(): void {
     try {
       if (this.bytes !== undefined && this.#charge !== undefined) chargeValues(this.bytes, this.#charge);
+    } catch (error) {
+      throw this.#refusal(error);
+    }
+  }
+
+  /** Does the same as `chargeValues` for a large body. Between pieces of the body it awaits `rest`, so that other work can run. */
+  async chargeValuesInTurns(rest: () => Promise<void> | undefined): Promise<void> {
+    try {
+      if (this.bytes !== undefined && this.#charge !== undefined)
+        await chargeValuesInTurns(this.bytes, this.#charge, rest);
     } catch (error) {
       throw this.#refusal(error);
     }

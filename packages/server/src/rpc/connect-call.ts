@@ -101,5 +101,6 @@ function universalRequest(req: IncomingMessage, options: AnsweredCall, input: De
  * Yields the body of a request as one piece. The body is read only when Connect asks for it, so the body of a refused call is never read.
  */
 async function* receive(req: IncomingMessage, options: AnsweredCall, input: DescMessage): AsyncGenerator<Uint8Array> {
-  yield await receiveBody(req, options, input);
+  const { bytes } = await receiveBody(req, options, input);
+  if (bytes !== undefined) yield bytes;
 }

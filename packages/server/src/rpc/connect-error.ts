@@ -105,6 +105,11 @@ export function createOutgoingError(
   };
 }
 
+/** Returns the error of a request that is not a message of its type, as Connect's decoder returns it. */
+export function decodeError(error: unknown): ConnectError {
+  return ConnectError.from(error, Code.InvalidArgument);
+}
+
 /** Creates the interceptor that converts every error of a call, or of its stream, to Connect's error. */
 export function createFaultInterceptor(outgoing: OutgoingError): Interceptor {
   return (next) => async (req) => {

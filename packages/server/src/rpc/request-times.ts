@@ -10,7 +10,12 @@ import { serverFaults } from "../errors.ts";
  */
 export function faultOfTimes(input: DescMessage, body: Uint8Array): Fault | undefined {
   const value = hasTimes(input) ? parseJsonBody(body) : undefined;
-  const found = value === undefined ? undefined : findValue(input, value, isFaultyTime);
+  return value === undefined ? undefined : faultOfTimesIn(input, value);
+}
+
+/** Does the same as `faultOfTimes` for the parsed JSON of a request. */
+export function faultOfTimesIn(input: DescMessage, value: JsonValue): Fault | undefined {
+  const found = hasTimes(input) ? findValue(input, value, isFaultyTime) : undefined;
   if (found === undefined) return undefined;
   const { place, given, field } = found;
   const isSpan = field.message !== undefined && isSpanType(field.message);

@@ -1,4 +1,11 @@
-import { create, type DescMessage, type DescMethodUnary, type Message } from "@bufbuild/protobuf";
+import {
+  create,
+  type DescMessage,
+  type DescMethodUnary,
+  fromJson,
+  type JsonValue,
+  type Message,
+} from "@bufbuild/protobuf";
 import {
   type ConnectRouterOptions,
   type ContextValues,
@@ -24,7 +31,8 @@ import type { Answer, WriteAnswer } from "./answers.ts";
 import { type Call, callContext } from "./call.ts";
 import type { CallEnding } from "./call-ending.ts";
 import { checkRequest } from "./check-request.ts";
-import { type OutgoingError, timedOut, toWireError, type WireError } from "./connect-error.ts";
+import { decodeError, type OutgoingError, timedOut, toWireError, type WireError } from "./connect-error.ts";
+import type { ReceivedBody } from "./receive-body.ts";
 
 /** A unary request of the Connect protocol, before its body is read. */
 export type ArrivedCall = {
@@ -40,7 +48,7 @@ export type ArrivedCall = {
   /** Waits for the lookup of the caller's key. During this wait, the body of the request is not read. */
   readonly wait: KeyLookupWait;
   /** Returns the whole body. Rejects with Connect's error type. */
-  readonly read: () => Promise<Uint8Array>;
+  readonly read: () => Promise<ReceivedBody>;
   /** Ends the call. The HTTP layer ends it when the client disconnects. */
   readonly ending: CallEnding;
 };
@@ -143,13 +151,24 @@ function createServing(
     const { error } = compressionNegotiate([compressionGzip], arrived.encoding, null, "accept-encoding");
     if (error !== undefined) throw error;
     if (timeoutError !== undefined) throw timeoutError;
-    const request = serialization.getI(!isJson).parse(await arrived.read());
+    const { bytes, value } = await arrived.read();
+    const request =
+      bytes === undefined ? messageOf(desc.input, value, jsonOptions) : serialization.getI(!isJson).parse(bytes);
     const { values } = context;
     const written = await arrived.ending.until(perform(request, arrived, context)).catch((error: unknown) => {
       throw outgoing(error, { signal: context.signal, contextValues: values });
     });
     return "$typeName" in written ? binaryAnswer(serialization.getO(true).serialize(written)) : written;
   };
+}
+
+/** Returns the request of a JSON value. Throws the same errors as Connect, which parses the text itself. */
+function messageOf(desc: DescMessage, value: JsonValue, options: UnaryParts["jsonOptions"]): Message {
+  try {
+    return fromJson(desc, value, options);
+  } catch (error) {
+    throw decodeError(error);
+  }
 }
 
 function binaryAnswer(bytes: Uint8Array<ArrayBuffer>): Answer {

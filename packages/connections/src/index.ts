@@ -38,3 +38,4 @@ export { createConnectionsService } from "./service.ts";
 export { requestToken } from "./token-endpoint.ts";
 export type { PartyFetch, TokenFetch } from "./token-fetch.ts";
 export { createToolkitClients } from "./toolkit-clients.ts";
+export { createTracedTransport } from "./traced-transport.ts";

@@ -229,6 +229,19 @@ export { type ConcurrencyLimiter, createConcurrencyLimiter } from "./work/concur
 export type { HeldMemory, MemoryBounds, MemoryHold } from "./work/held-memory.ts";
 export { Lines } from "./work/lines.ts";
 export { createThreadPool, type ThreadPool, ThreadStoppedError } from "./work/thread-pool.ts";
+export {
+  beginSpan,
+  claimSpan,
+  currentTrace,
+  isTraced,
+  type Span,
+  type SpanFacts,
+  type SpanStart,
+  spanned,
+  type Tracer,
+  useTracer,
+  withinSpan,
+} from "./work/trace.ts";
 export { createSlices, type Slices, type Turns } from "./work/turns.ts";
 export {
   type BlockedLoop,

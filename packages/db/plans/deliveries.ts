@@ -14,6 +14,7 @@ import { findDeliveryEndpoints, readEndpointTimes } from "../src/deliveries/read
 import { countPacedDeliveries, countPendingDeliveries, deliveriesForProject } from "../src/deliveries/repo.ts";
 import { findDeadDeliveries, settleDeliveries } from "../src/deliveries/settle.ts";
 import { tryDeliveriesNow } from "../src/deliveries/try-now.ts";
+import { readTraceparents } from "../src/events/find-by-key.ts";
 import {
   countEventMatches,
   type EventMatchFilter,
@@ -172,6 +173,7 @@ plan("count_superseded_deliveries", (db) => {
   });
   return countSuperseded(db, projectId, [dead(1), dead(6)]);
 });
+plan("read_event_traces", (db) => readTraceparents(db, [{ projectId, id: seededId("evt", 1) }]));
 plan("an event", (db) => eventsForProject(db, projectId).find(seededId("evt", 1)));
 plan("a page of events", (db) => eventsForProject(db, projectId).list(everyEvent, page), {
   statistics: ["fresh"],

@@ -1,4 +1,12 @@
-import type { Clock, NodeId, ProjectId, Sealer, SubscriptionId } from "@svc/core";
+import {
+  beginSpan,
+  type Clock,
+  claimSpan,
+  type NodeId,
+  type ProjectId,
+  type Sealer,
+  type SubscriptionId,
+} from "@svc/core";
 import type { Executor } from "@svc/db/connect";
 import { claimDeliveries, type DeliveryClaim } from "@svc/db/deliveries/claim";
 import type { LeasedDelivery } from "@svc/db/deliveries/claimed-delivery";
@@ -219,6 +227,8 @@ export class Claimer {
     };
     try {
       const found: DeliveryClaim = await claimDeliveries(db, request);
+      const claimed = found.deliveries.length;
+      if (claimed > 0) beginSpan(claimSpan, { of: "deliveries", claimed, tookMs: clock.now() - nowMs })?.end();
       await this.#options.sealer.ready(found.deliveries.map(({ projectId }) => projectId));
       // The next round begins when the first of these paces lets a delivery start.
       const opensAtMs = Math.min(...found.paced.values());

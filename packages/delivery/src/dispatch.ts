@@ -1,4 +1,4 @@
-import type { ProjectId, SubscriptionId } from "@svc/core";
+import { beginSpan, type ProjectId, type SpanStart, type SubscriptionId } from "@svc/core";
 import type { LeasedDelivery } from "@svc/db/deliveries/claimed-delivery";
 import { expireDeliveries } from "@svc/db/deliveries/expire";
 import { releaseDeliveries } from "@svc/db/deliveries/queue";
@@ -10,7 +10,7 @@ import { createEndpointCache, type Endpoint, type EndpointCache } from "./endpoi
 import { type EndpointQueue, EndpointQueues } from "./endpoint-queues.ts";
 import { type ResolvedLimits, resolveLimits } from "./limits.ts";
 import { type OutgoingDelivery, outgoingOf } from "./outgoing.ts";
-import { type Attempt, isAborted, isBodiless } from "./send.ts";
+import { type Attempt, errorWordOf, isAborted, isBodiless } from "./send.ts";
 import { type Message, Sender } from "./sender.ts";
 import { createRecorder, type Recorder } from "./settle.ts";
 import { Holdings, Shares } from "./shares.ts";
@@ -232,7 +232,10 @@ class Engine implements Dispatcher {
     const part = queue.part(delivery.behind);
     part.inFlight++;
     this.#shares.begin(queue.projectId);
-    const attempt = await this.#sender.send(delivery, startedAtMs);
+    const span = beginSpan(attemptSpan, delivery);
+    const attempt = await this.#sender.send(delivery, startedAtMs, span?.traceparent);
+    span?.note({ "http.response.status_code": attempt.statusCode || undefined });
+    span?.end(attempt.error === "" ? undefined : errorWordOf(attempt));
     part.inFlight--;
     this.#shares.end(queue.projectId);
     if (isAborted(attempt)) this.#giveBack([delivery]);
@@ -360,4 +363,11 @@ class Engine implements Dispatcher {
     const hasNewRoom = wasNodeFull || (wasProjectFull && !this.#shares.isFull(delivery.projectId));
     if (hasNewRoom && this.#claimer.mayBeMore(false)) this.wake();
   }
+}
+
+/** Describes the span of an attempt. A repeated delivery is only linked with the trace of its event, because a replay causes many. */
+function attemptSpan({ id, projectId, attempts, behind, traceparent }: OutgoingDelivery): SpanStart {
+  const facts = { "svc.delivery.id": id, "svc.project.id": projectId, "svc.attempt": attempts + 1 };
+  const cause = behind ? { parent: null, links: [traceparent] } : { parent: traceparent };
+  return { name: "deliver", kind: "client", ...cause, facts: { ...facts, "http.request.method": "POST" } };
 }

@@ -19,6 +19,8 @@ export type DeliveredEvent = {
   payload: string;
   occurredAtMs: number;
   receivedAtMs: number;
+  /** The span that stored the event, as a W3C `traceparent`. */
+  traceparent?: string | null | undefined;
 };
 
 /** Returns the body that is posted for an event. Its bytes are the same at every attempt and for every subscription. */
@@ -133,6 +135,8 @@ export type OutgoingDelivery = {
   leaseUntilMs: number;
   /** True if a throttled replay queued the delivery. It is then sent only when no delivery of a new event waits. */
   behind: boolean;
+  /** The span that stored the event, as a W3C `traceparent`. */
+  traceparent: string | null;
 };
 
 /**
@@ -156,7 +160,8 @@ export function outgoingOf(
   const { attempts = 0, probe = false, behind = false } = delivery;
   const messageId = endpoint.agent === undefined && endpoint.format === undefined ? id : event.id;
   const task = { id, projectId, subscriptionId, queuedForMs, attempts, probe, behind };
-  return { ...task, endpoint, messageId, ...bodyFor(endpoint, event), receivedAtMs: event.receivedAtMs, leaseUntilMs };
+  const { receivedAtMs, traceparent = null } = event;
+  return { ...task, endpoint, messageId, ...bodyFor(endpoint, event), receivedAtMs, leaseUntilMs, traceparent };
 }
 
 /** Returns the body of a delivery in the form that the endpoint expects. If this form is not plain JSON, also returns its headers. */

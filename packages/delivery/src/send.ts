@@ -54,6 +54,11 @@ export function isBodiless(attempt: Pick<Attempt, "error">): boolean {
   return attempt.error.startsWith(bodyInvalid);
 }
 
+/** Returns the first word of an attempt's error, which is one of a fixed set. */
+export function errorWordOf({ error }: Pick<Attempt, "error">): string {
+  return error.split(":", 1)[0] ?? "";
+}
+
 function unsent(error: string): Attempt {
   return { statusCode: 0, error, address: "", responseHeaders: {}, responseBody: "" };
 }

@@ -162,8 +162,11 @@ export class Sender {
     });
   }
 
-  /** Posts a delivery once, signed for the time `startedAtMs`. Resolves to the attempt, even if it was aborted, and never rejects. */
-  async send(delivery: OutgoingDelivery, startedAtMs: number): Promise<Attempt> {
+  /**
+   * Posts a delivery once, signed for the time `startedAtMs`. Resolves to the attempt, even if it was aborted, and never rejects.
+   * `traceparent`: sent to the endpoint, so that its spans continue the trace.
+   */
+  async send(delivery: OutgoingDelivery, startedAtMs: number, traceparent?: string): Promise<Attempt> {
     const made = await this.#bodyOf(delivery);
     if ("fault" in made) return bodilessAttempt(made.fault);
     const { id, endpoint, messageId, bodyHeaders } = delivery;
@@ -173,6 +176,7 @@ export class Sender {
     if (given !== undefined && "fault" in given) return unauthorizedAttempt(given.fault);
     if (this.#isAborted) return abortedAttempt();
     const own = headersFor(endpoint, { delivery: id, message: messageId }, body, startedAtMs, bodyHeaders);
+    if (traceparent !== undefined) own.push("traceparent", traceparent);
     const headers = given === undefined ? own : withHeaders(own, given.headers);
     // The time limit of an attempt includes the request for a token, because the attempt must end before its lease.
     const wholeMs = Math.min(this.#timeoutMs, endpoint.retry?.timeoutMs ?? this.#timeoutMs);

@@ -116,6 +116,7 @@ export async function storeOn(
         body,
         receivedAtMs: nowMs,
         leaseUntilMs,
+        traceparent: null,
       }));
     },
     delivery: async (id) => found(await deliveries.find(id)),

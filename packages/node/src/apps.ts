@@ -13,6 +13,7 @@ import {
   createRefresher,
   createSecretVault,
   createToolkitClients,
+  createTracedTransport,
   discoverOpenId,
   type NetworkTransport,
   type OauthOptions,
@@ -120,9 +121,10 @@ export function createApps(options: AppsOptions): Apps {
   const sandbox = sandboxMode === "off" ? undefined : createNodeSandbox(options);
   const played = (toolkit: Pick<Toolkit, "isLive">) => (isPlayed(toolkit, sandboxMode) ? sandbox : undefined);
   const real = createMcpTransport(mcpNetwork, hastenOnDrift(options));
-  const transport: AppTransport = options.transport ?? {
+  const reached: AppTransport = options.transport ?? {
     send: (request, call, limits) => (played(call.toolkit)?.transport ?? real).send(request, call, limits),
   };
+  const transport = createTracedTransport(reached, options.tracedToolkits ?? new Set());
   const clients = createToolkitClients({ db, sealer, clock });
   const isRegistered = (toolkit: Toolkit) =>
     isPlayed(toolkit, sandboxMode) ||
@@ -160,7 +162,7 @@ export function createApps(options: AppsOptions): Apps {
     ledger,
     vault,
     // The sandbox cannot imitate hosts that a project calls by HTTP directly. So these hosts are called for real, even in sandbox mode.
-    hostTransport: options.transport ?? network,
+    hostTransport: createTracedTransport(options.transport ?? network, new Set()),
     turns: options.turns,
     callCode: options.callCode,
     findCode: options.findCode,

@@ -143,6 +143,11 @@ export type NodeParts = {
    * `own` unchanged.
    */
   readonly mcpOffers?: ((own: readonly McpOffer[]) => readonly McpOffer[]) | undefined;
+  /**
+   * Slugs of the shared toolkits whose apps get the header `traceparent`; `*` stands for every toolkit. Default: none. Only a process that
+   * makes spans sends it.
+   */
+  readonly tracedToolkits?: ReadonlySet<string> | undefined;
   /** Explains to agents why something failed. If it is absent, agents get no tool for this. */
   readonly explain?: Explain | undefined;
   /** Finds the connected account and the credential that a tool call uses. Default: reads them from the database. */

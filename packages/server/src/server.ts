@@ -18,6 +18,7 @@ import type { FirstKey } from "./start/first-key.ts";
 import { openRestored, prepareDeployment, type RestoredStore, withAudience } from "./start/prepare.ts";
 import { bindingsText } from "./start/start-text.ts";
 import { joinStore, openStore, type Store } from "./start/store.ts";
+import { startTracing } from "./tracing/tracing.ts";
 import { keySourceOf, type VaultLimits } from "./vault/key-source.ts";
 import { openVault } from "./vault/open-vault.ts";
 
@@ -132,6 +133,8 @@ async function openParts(given: Config, options: ServerOptions, opened: AsyncDis
   const config = withAudience(given, audience);
   const isRotating = config.role !== "api";
   const nodeId = createId("node", clock.now());
+  const tracing = await startTracing(config, { clock, logger, nodeId });
+  opened.defer(() => tracing?.stop());
   const vault = await openVault({ db, clock, logger, keys, nodeId, isRotating, limits: options.vaultLimits });
   opened.defer(() => vault.stop());
   const restored = await openRestored(store, logger);

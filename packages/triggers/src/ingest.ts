@@ -1,12 +1,16 @@
 import type { Catalog } from "@svc/catalog";
 import {
   assertExhaustive,
+  beginSpan,
   type Clock,
   createBatcher,
   createBodyDecoder,
+  currentTrace,
   type NodeId,
   type ProjectId,
   type Sealer,
+  type SpanStart,
+  spanned,
   type Turns,
 } from "@svc/core";
 import type { Executor } from "@svc/db/connect";
@@ -100,8 +104,16 @@ export function createIngest(options: IngestOptions): Ingest {
     waitingMax,
     weight: { max: batchBytesMax, of: ({ payload }) => payload.length },
     splits,
-    run: (posts) => storePosts(storing, db, posts),
+    run: (posts) => spanned(beginSpan(commitSpan, posts), () => storePosts(storing, db, posts)),
   });
+  /** Stores an event in a batch. Its span is kept with it, so that the deliveries and runs of the event continue the trace of the post. */
+  const record = (event: NormalizedEvent, describe: (event: NormalizedEvent) => SpanStart) => {
+    const span = beginSpan(describe, event);
+    if (span === undefined) return events.add(event);
+    const { traceparent } = span;
+    const failureOf = ({ outcome }: StoreOutcome) => (outcome === "stored" ? undefined : outcome);
+    return spanned(span, () => events.add({ ...event, traceparent }), failureOf);
+  };
   const turnOf = (toolkit: WebhookToolkit) => () => options.turns.next(turnGroup(toolkit));
   const keeper = createKeeper({ ...storing, turnOf });
   const admission = createAdmission(options);
@@ -120,7 +132,7 @@ export function createIngest(options: IngestOptions): Ingest {
     if (normalized.outcome === "quarantined") return keeper.keep(toolkit, post, normalized);
     if (normalized.outcome === "items") return storeItems(toolkit, post, normalized.items);
     if (normalized.outcome !== "event") return normalized;
-    const stored = await events.add(normalized.event);
+    const stored = await record(normalized.event, recordSpan);
     if (stored.outcome === "stored") return { outcome: "accepted", events: stored.events };
     if (stored.outcome === "over_quota") return stored;
     return keeper.keep(toolkit, post, { reason: "no_project", detail: noProjectDetail(normalized.event) });
@@ -142,7 +154,9 @@ export function createIngest(options: IngestOptions): Ingest {
     let refused: IngestOutcome | undefined;
     for (const chunk of chunksOf(made)) {
       for (const [at, result] of (
-        await Promise.all(chunk.map(({ event }) => events.add({ ...event, roomy })))
+        await Promise.all(
+          chunk.map(({ event }) => record({ ...event, roomy }, made.length === 1 ? recordSpan : partSpan)),
+        )
       ).entries()) {
         const item = chunk[at];
         // A project whose quota is full must not prevent that the elements of other projects are stored.
@@ -197,7 +211,7 @@ export function createIngest(options: IngestOptions): Ingest {
     admitPrivate: admission.admitPrivate,
     greet: admission.greet,
     greetPrivate: admission.greetPrivate,
-    storeEvent: (event) => events.add(event),
+    storeEvent: (event) => record(event, recordSpan),
     async accept(post, admitted) {
       const found = admitted !== undefined && admission.isKnown(admitted) ? admitted : await admitAgain(post);
       if (found.outcome !== "admitted") return found;
@@ -208,7 +222,10 @@ export function createIngest(options: IngestOptions): Ingest {
         nowMs: receivedAtMs,
         publicUrl: toolkit.webhook.needsUrl ? publicUrlOf(options.secretOf) : undefined,
       };
-      if (!found.isVerified && !toolkit.webhook.isVerified(post, secrets, at)) {
+      const span = found.isVerified ? undefined : beginSpan(verifySpan, undefined);
+      const isVerified = found.isVerified || toolkit.webhook.isVerified(post, secrets, at);
+      span?.end(isVerified ? undefined : "unverified");
+      if (!isVerified) {
         const answer = await unsignedHandshake(toolkit.webhook, post, readingOf(found));
         if (answer !== undefined) return { outcome: "challenge", answer };
         return { outcome: "unverified", why: () => toolkit.webhook.whyUnverified(post, secrets, at) };
@@ -223,6 +240,26 @@ export function createIngest(options: IngestOptions): Ingest {
       await options.filters.idle();
     },
   };
+}
+
+/** Describes the span of an event. A toolkit of a project's own is not named, because the project chose the name. */
+function recordSpan({ toolkitSlug, to }: NormalizedEvent): SpanStart {
+  return { name: "record", kind: "producer", facts: { "svc.toolkit": to === undefined ? toolkitSlug : "private" } };
+}
+
+/** Describes the span of one of many events of a post. Each event has a trace of its own, which is linked with the trace of the post. */
+function partSpan(event: NormalizedEvent): SpanStart {
+  return { ...recordSpan(event), parent: null, links: [currentTrace()] };
+}
+
+/** Describes the span of a commit, which is linked with the events that it stores. */
+function commitSpan(posts: readonly NormalizedEvent[]): SpanStart {
+  const links = posts.map(({ traceparent }) => traceparent);
+  return { name: "batch commit", parent: null, links, facts: { "svc.events": posts.length } };
+}
+
+function verifySpan(): SpanStart {
+  return { name: "verify" };
 }
 
 /** A toolkit (app) that receives a webhook post, and the secrets that verify the post. */

@@ -38,6 +38,8 @@ export type NormalizedEvent = RoutedPost & {
   receivedAtMs: number;
   /** Projects for which svc has accepted an element of the same list in a webhook post. svc then accepts their other elements too. */
   roomy?: Set<ProjectId>;
+  /** The span that stores the event, as a W3C `traceparent`. */
+  traceparent?: string;
 };
 
 /**
@@ -275,6 +277,7 @@ function planEvents(
       receivedAtMs,
       dedupeKey,
       account: post.account,
+      traceparent: post.traceparent,
       deliveries: [],
       subscribedVersion: routing.heardAt(projectId, post),
     };

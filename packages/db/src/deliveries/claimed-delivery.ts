@@ -26,6 +26,7 @@ export type LeasedDelivery = DeliveryTaskKey & {
     payload: string;
     occurredAtMs: number;
     receivedAtMs: number;
+    traceparent: string | null;
   };
 };
 
@@ -39,7 +40,7 @@ export const taskColumns = selectList(
 /** Columns of a claimed delivery's event, for statements in which the event's row has the name `e`. */
 export const eventColumns = selectList(
   events,
-  ["id", "toolkitSlug", "triggerSlug", "entityId", "payload", "occurredAt", "receivedAt"],
+  ["id", "toolkitSlug", "triggerSlug", "entityId", "payload", "occurredAt", "receivedAt", "traceparent"],
   "e",
 );
 
@@ -85,8 +86,9 @@ export function claimedDelivery(
   const { endpointUrl, signingSecret, mcpId, cursor, formerSecret, formerUntil, settings, credentials } =
     endpointColumns.read(row);
   const { deliveryId, projectId, subscriptionId, attempts, dueAt } = taskColumns.read(row);
-  const { id, toolkitSlug, triggerSlug, entityId, payload, occurredAt, receivedAt } = eventColumns.read(row);
-  const texts = { toolkitSlug, triggerSlug, entityId, payload };
+  const { id, toolkitSlug, triggerSlug, entityId, payload, occurredAt, receivedAt, traceparent } =
+    eventColumns.read(row);
+  const texts = { toolkitSlug, triggerSlug, entityId, payload, traceparent };
   return {
     id: deliveryId,
     projectId,

@@ -37,3 +37,24 @@ export async function findEventsByKey(
   const ids = new Map(found.map((row) => [textOf(row), row.id]));
   return (key) => ids.get(textOf(key));
 }
+
+const traceColumns = selectList(events, ["id", "traceparent"], "e");
+
+/** Finds events by the primary key of events. `offset 0` keeps the lookups apart, so that PostgreSQL reads no other event. */
+const selectTraces = compose(
+  "read_event_traces",
+  { wanted: rows(fieldsOf(events, "projectId", "id")) },
+  ({ wanted }) => query<RawRow<Row<typeof events, "id" | "traceparent">>>`
+    select ${traceColumns.text} from ${wanted.from("w")} cross join lateral (
+      select * from events where project_id = w.project_id and id = w.id and traceparent is not null offset 0) e`,
+);
+
+/** Returns the spans that stored these events, as W3C `traceparent`. Events without one are absent. */
+export async function readTraceparents(
+  db: Executor,
+  wanted: readonly Pick<Row<typeof events>, "projectId" | "id">[],
+): Promise<ReadonlyMap<EventId, string>> {
+  if (wanted.length === 0) return new Map();
+  const found = (await selectTraces(db, { wanted })).map(traceColumns.read);
+  return new Map(found.flatMap(({ id, traceparent }) => (traceparent === null ? [] : [[id, traceparent] as const])));
+}

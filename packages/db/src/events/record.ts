@@ -46,6 +46,8 @@ export type NewEvent = {
    * becomes the entity of this event.
    */
   account?: string | undefined;
+  /** The span that stores the event, as a W3C `traceparent`. */
+  traceparent?: string | undefined;
   deliveries: NewDelivery[];
   /**
    * Version of the project's routing (who receives which events). Present if standing programs (schedules) subscribe to the event's
@@ -198,7 +200,9 @@ export async function recordEvents(
   const seen = [...(routing?.projects ?? [])].map(([id, routingVersion]) => ({ id, routingVersion }));
   const given = {
     seen,
-    posted: inOrderOfDedupe(posted).map((event) => ({ ...event, account: event.account || null })),
+    posted: inOrderOfDedupe(posted).map(({ account, traceparent = null, ...event }) => {
+      return { ...event, account: account || null, traceparent };
+    }),
     fresh: posted.flatMap(({ id: eventId, deliveries: own }) => own.map((delivery) => ({ ...delivery, eventId }))),
     by: { version: routing?.version, owner: lease?.owner, leaseUntil: lease?.untilMs },
   };

@@ -298,5 +298,6 @@ function rowOf({ job, events }: NewJob): ValuesOf<typeof jobFields> {
     deadlineAt: job.deadlineAt,
     deadlineLeftMs: job.deadlineLeftMs,
     lastSeq: events.length,
+    traceparent: job.traceparent,
   };
 }

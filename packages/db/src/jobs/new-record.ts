@@ -51,5 +51,6 @@ export function recordOfNewJob({ job: given, events }: NewJob): JobRecord {
     restoredFrom: given.restoredFrom ?? null,
     hasLostRows: given.hasLostRows ?? false,
     isSwept: given.isSwept ?? false,
+    traceparent: given.traceparent ?? null,
   };
 }

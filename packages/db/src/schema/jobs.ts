@@ -182,6 +182,8 @@ export const jobs = pgTable(
     hasLostRows: boolean("has_lost_rows").notNull().default(false),
     /** True if all of the job's rows are deleted, which happens some days after its end. */
     isSwept: boolean("is_swept").notNull().default(false),
+    /** The span that stored the job, as a W3C `traceparent`. Its runs continue this trace. Null if the node made no spans. */
+    traceparent: text("traceparent"),
   },
   (table) => [
     // Lists merge the statuses, so one index serves lists of one status and lists of all statuses. Child jobs have a separate index, and so

@@ -198,6 +198,11 @@ export const events = pgTable(
      * The app's own key of the account that the webhook post named. Null if the post named no account, and in rows of versions before 0.2.
      */
     account: text("account"),
+    /**
+     * The span that stored the event, as a W3C `traceparent`. Deliveries of the event and runs of schedules continue its trace. Null if the
+     * node made no spans.
+     */
+    traceparent: text("traceparent"),
   },
   (table) => [
     primaryKey({ name: "events_key", columns: [table.projectId, table.id] }),

@@ -374,6 +374,7 @@ function firstState(program: Program, tools: ReadonlyMap<string, PinnedTool>): J
     standingRunId: null,
     callSeed: "",
     restoredFrom: null,
+    traceparent: null,
     attempt: 1,
     principalChain: ["key:test"],
     submitChain: ["key:test"],

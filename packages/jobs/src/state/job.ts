@@ -54,6 +54,8 @@ export type JobFacts = {
    * of them.
    */
   readonly restoredFrom: number | null;
+  /** The span that stored the job, as a W3C `traceparent`. Null if there is none. */
+  readonly traceparent: string | null;
   /** Number of the job's present attempt, from 1. Each retry of an ended job begins the next attempt. */
   readonly attempt: number;
   /**

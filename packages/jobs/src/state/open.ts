@@ -45,6 +45,7 @@ export function openState(
     standingRunId: job.standingRunId,
     callSeed: job.callSeed?.toString("hex") ?? job.id,
     restoredFrom: job.restoredFrom,
+    traceparent: job.traceparent,
     attempt: job.attempt,
     principalChain,
     submitChain: job.principalChain,

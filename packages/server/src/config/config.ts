@@ -12,6 +12,7 @@ import { ConfigError, type ConfigFault, type Environment } from "./environment.t
 import { checkApart, type ListenAddress, parseHost, parseListenAddress, readHosts, readTlsFiles } from "./listen.ts";
 import { type ConfigReader, createConfigReader, parseBoundedDuration } from "./reader.ts";
 import type { TlsFiles } from "./tls-pair.ts";
+import { readTracing, type TracingSettings } from "./tracing.ts";
 import { defaultOf } from "./variables.ts";
 
 /** Settings of the server. `configVariables` lists the variables and their defaults. Times are in milliseconds. */
@@ -98,6 +99,10 @@ export type Config = {
   /** Time in milliseconds after which svc reads the tools of an imported MCP server again. `off`: it reads no source by itself. */
   readonly toolkitRefreshMs: number | "off";
   readonly logLevel: LevelWithSilent;
+  /** How the process makes spans for an OpenTelemetry receiver. Undefined if it makes none. */
+  readonly tracing: TracingSettings | undefined;
+  /** Slugs of the toolkits whose apps get the header `traceparent`; `*` stands for every toolkit. */
+  readonly tracedToolkits: ReadonlySet<string>;
   /** Public address of the service. If undefined, the address on which the server listens. */
   readonly publicUrl: string | undefined;
   /** Variables of the process. Webhook secrets are read from here each time they are used. */
@@ -210,6 +215,8 @@ export function readConfig(environment: Environment, places: ConfigFolders = cur
     jobRetentionMs: reader.parsed("SVC_JOB_RETENTION", parseJobRetention),
     toolkitRefreshMs: reader.parsed("SVC_TOOLKIT_REFRESH", parseToolkitRefresh) ?? 6 * 3_600_000,
     logLevel: reader.choice("SVC_LOG_LEVEL", ["trace", "debug", "info", "warn", "error", "fatal", "silent"], "info"),
+    tracing: readTracing(reader, environment),
+    tracedToolkits: new Set(reader.list("SVC_TRACE_TOOLKITS")),
     publicUrl: reader.parsed("SVC_PUBLIC_URL", parsePublicUrl),
     environment,
   };

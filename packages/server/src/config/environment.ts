@@ -134,6 +134,14 @@ export function openEnvironment(variables: Variables = { ...process.env }): Envi
   };
 }
 
+/**
+ * Sets the variables of OpenTelemetry that SVC_ENV_FILE contains in the environment of the process, because the libraries of OpenTelemetry
+ * read them there. Variables that are set there already keep their values.
+ */
+export function exportOpenTelemetryVariables({ names, get }: Environment): void {
+  for (const name of names()) if (name.startsWith("OTEL_") && !process.env[name]) process.env[name] = get(name);
+}
+
 /** Prefix of the variables for webhook secrets. */
 export const secretPrefix = "SVC_WEBHOOK_SECRET_";
 

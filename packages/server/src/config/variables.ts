@@ -112,6 +112,20 @@ const table = {
   SVC_STANDING_RUNS: ["200", "runs of standing programs that a project may have active at once, without parked ones"],
   SVC_STANDING_MAX: ["10000", "standing programs that a project may have"],
   SVC_STANDING_RUN_RETENTION: ["P30D", "how long runs of standing programs are kept after their end"],
+  OTEL_EXPORTER_OTLP_ENDPOINT: [
+    "empty: no traces",
+    "address of an OpenTelemetry receiver, such as http://collector:4318: svc sends its traces there, as protobuf over HTTP",
+  ],
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: ["OTEL_EXPORTER_OTLP_ENDPOINT and /v1/traces", "whole address for traces"],
+  OTEL_TRACES_SAMPLER: [
+    "parentbased_always_on",
+    "which traces are sent: always_on, always_off, traceidratio, or one of these after parentbased_, which lets the caller decide",
+  ],
+  OTEL_TRACES_SAMPLER_ARG: ["1", "part of the traces that traceidratio sends, from 0 to 1"],
+  SVC_TRACE_TOOLKITS: [
+    "empty: none",
+    "slugs of toolkits whose apps get the header traceparent, comma separated; * for every toolkit",
+  ],
   SVC_LOG_LEVEL: ["info", "trace, debug, info, warn, error, fatal or silent"],
   SVC_PUBLIC_URL: ["http://HOST:PORT", "address under which callers and providers reach the service"],
 } as const;

@@ -1,5 +1,15 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { acceptedEncodings, assertExhaustive, type Clock, createMinuteCount, isReadableForm, parseId } from "@svc/core";
+import {
+  acceptedEncodings,
+  assertExhaustive,
+  beginSpan,
+  type Clock,
+  createMinuteCount,
+  isReadableForm,
+  parseId,
+  type SpanStart,
+  withinSpan,
+} from "@svc/core";
 import type {
   AdmittedPost,
   Greeting,
@@ -13,6 +23,7 @@ import { BodyError, readBody } from "../body/body.ts";
 import { bodyFault, type Intake } from "../body/intake.ts";
 import { serverFaults } from "../errors.ts";
 import type { Logger } from "../logger.ts";
+import { traceOf } from "../rpc/call.ts";
 import { isStoreUnavailable, type StoreAlarm, storeDeadlineMs, withinDeadline } from "../store-deadline.ts";
 import { answerError, answerJson, retryHeaders } from "./answer.ts";
 
@@ -100,7 +111,12 @@ export function createWebhookHandler(options: WebhookOptions): WebhookHandler {
     const post = { toolkitSlug, headers: headersOf(req), query: parsed, target };
     const head: PostHead = projectId === undefined ? post : { ...post, projectId };
     const label = projectId === undefined ? toolkitSlug : "private";
-    const fail = (error: unknown) => onPost(label, answerFailure(res, label, error, options));
+    const span = method === "POST" ? beginSpan(postSpan, { req, label }) : undefined;
+    const report = (toolkit: string, outcome: PostOutcome) => {
+      span?.end(outcome === "accepted" ? undefined : outcome);
+      onPost(toolkit, outcome);
+    };
+    const fail = (error: unknown) => report(label, answerFailure(res, label, error, options));
     if (method !== "POST") {
       const greeting =
         projectId === undefined ? ingest.greet(method, post) : ingest.greetPrivate(method, { ...post, projectId });
@@ -110,14 +126,14 @@ export function createWebhookHandler(options: WebhookOptions): WebhookHandler {
     }
     const proceed = (admission: PostAdmission) => {
       if (admission.outcome !== "admitted") {
-        onPost(admission.outcome === "unknown_toolkit" ? "" : label, admission.outcome);
+        report(admission.outcome === "unknown_toolkit" ? "" : label, admission.outcome);
         logRefusal(admission, head);
         return answerOutcome(res, head, admission, bodyBytesMax);
       }
-      receive(admission, head, req, receiving).then((outcome) => {
+      withinSpan(span, () => receive(admission, head, req, receiving)).then((outcome) => {
         // The sender has the toolkit's secret, so it counts as a sender with a key.
         if (outcome.outcome === "accepted") intake.noteKey(req);
-        onPost(label, outcome.outcome);
+        report(label, outcome.outcome);
         logRefusal(outcome, head);
         answerOutcome(res, head, outcome, bodyBytesMax);
       }, fail);
@@ -129,6 +145,12 @@ export function createWebhookHandler(options: WebhookOptions): WebhookHandler {
     if (!(admission instanceof Promise)) return proceed(admission);
     intake.keepBack(req, withinDeadline(admission, deadlineMs)).then(proceed, fail);
   };
+}
+
+/** Describes the span of a post, which continues the trace that the sender names. `label`: as in the metrics. */
+function postSpan({ req, label }: { readonly req: IncomingMessage; readonly label: string }): SpanStart {
+  const facts = { "http.request.method": "POST", "http.route": "/webhooks/{toolkit}", "svc.toolkit": label };
+  return { name: "post", kind: "server", parent: traceOf(req), facts };
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from "node:http";
 import { type ContextKey, createContextKey } from "@connectrpc/connect";
 import type { Fault, FaultCode, Principal, WorkOwner } from "@svc/core";
 import type { SessionProof } from "../console/proof.ts";
@@ -52,6 +53,12 @@ export function createRequestIds(nodeId: string): () => string {
   const prefix = nodeId.replace(/^node_/, "req_");
   let count = 0;
   return () => `${prefix}_${++count}`;
+}
+
+/** Returns the header `traceparent` of a request, or null if it has none. It may have any form. */
+export function traceOf({ headers }: Pick<IncomingMessage, "headers">): string | null {
+  const { traceparent } = headers;
+  return typeof traceparent === "string" ? traceparent : null;
 }
 
 const saneRequestId = /^[A-Za-z0-9._:/+=@-]{1,128}$/;

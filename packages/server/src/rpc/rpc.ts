@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { UniversalHandler } from "@connectrpc/connect/protocol";
-import type { WorkMeter } from "@svc/core";
+import { beginSpan, type SpanStart, type WorkMeter, withinSpan } from "@svc/core";
 import { bearerOf } from "../auth/gate.ts";
 import type { Intake } from "../body/intake.ts";
 import type { ConsoleOrigin } from "../console/proof.ts";
@@ -8,7 +8,7 @@ import { callerGone, serverFaults } from "../errors.ts";
 import { answerError, prepareError } from "../http/answer.ts";
 import { untilRefused } from "../listen/refusal-pace.ts";
 import type { Logger } from "../logger.ts";
-import { acceptRequestId, type Call } from "./call.ts";
+import { acceptRequestId, type Call, traceOf } from "./call.ts";
 import { bodyLimitOf, CallBody } from "./call-body.ts";
 import { CallEnding } from "./call-ending.ts";
 import { answerStream, refusalFrame } from "./connect-call.ts";
@@ -71,6 +71,8 @@ export function createRpcHandler(options: RpcOptions): RpcHandler {
         session: options.proofOf?.(req),
         end: (fault) => ending.end(toConnectError(fault)),
       };
+      const span = beginSpan(callSpan, { req, call });
+      if (span !== undefined) call.traceparent = span.traceparent;
       const body = new CallBody(req, call, limits.get(path) ?? options.bodyBytesMax, options);
       res.once("close", () => {
         call.leave?.();
@@ -79,6 +81,7 @@ export function createRpcHandler(options: RpcOptions): RpcHandler {
           ending.end(toConnectError(callerGone()));
         }
         body.letGo();
+        span?.end(call.code === "ok" ? undefined : call.code);
         options.onCall(call, performance.now() - call.startedMs);
       });
       const refusal = refusalOf(handler, req);
@@ -92,12 +95,25 @@ export function createRpcHandler(options: RpcOptions): RpcHandler {
       const { intake, meter, logger, defaultTimeoutMs } = options;
       const answering = { call, body, ending, intake, meter, logger, defaultTimeoutMs };
       const unary = router.unary.get(path);
-      const answered =
+      const answered = withinSpan(span, () =>
         unary === undefined
           ? answerStream(handler, req, res, answering)
-          : answerUnary(unary, handler.method, { req, res }, answering);
+          : answerUnary(unary, handler.method, { req, res }, answering),
+      );
       answered.catch((error: unknown) => giveUp(error, res, logger, call));
     },
+  };
+}
+
+/** Describes the span of a call, which continues the trace that the caller names. */
+function callSpan({ req, call }: { readonly req: IncomingMessage; readonly call: Call }): SpanStart {
+  const [service, method] = call.method.split("/", 2);
+  const facts = { "rpc.system": "connect_rpc", "rpc.service": service, "rpc.method": method };
+  return {
+    name: call.method,
+    kind: "server",
+    parent: traceOf(req),
+    facts: { ...facts, "svc.request.id": call.requestId },
   };
 }
 

@@ -9,7 +9,7 @@ import { loopbackRanges } from "../config/loopback.ts";
 export function nodePartsOf(
   config: Config,
   erasures?: NodeLimits["erasures"],
-): Pick<NodeParts, "variable" | "embeddings" | "ranges" | "limits" | "sandboxMode" | "engines"> {
+): Pick<NodeParts, "variable" | "embeddings" | "ranges" | "limits" | "sandboxMode" | "engines" | "tracedToolkits"> {
   const own = loopbackRanges(config);
   const { endpointConcurrency, retryScheduleMs, bodyBytesMax: postBytesMax } = config;
   return {
@@ -31,6 +31,7 @@ export function nodePartsOf(
       },
     },
     sandboxMode: config.sandboxMode,
+    tracedToolkits: config.tracedToolkits,
     engines: enginesOf(config),
   };
 }

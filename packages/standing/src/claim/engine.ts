@@ -1,4 +1,4 @@
-import { Fault, type ProjectId, parseId, type StandingProgramId } from "@svc/core";
+import { beginSpan, claimSpan, Fault, type ProjectId, parseId, type StandingProgramId } from "@svc/core";
 import { withTransaction } from "@svc/db/connect";
 import { isUnavailable } from "@svc/db/driver";
 import { requestJobCancel } from "@svc/db/jobs/hold";
@@ -145,6 +145,7 @@ async function claimTasks(context: StandingContext, poller: Poller, bursts: Burs
     const { tasks, replays } = await claimDueTasks(db, { owner, nowMs, leaseUntilMs: nowMs + limits.leaseMs, limit });
     if (replays.length > 0) context.takeReplays(replays);
     if (tasks.length === 0) return replays.length === limit;
+    beginSpan(claimSpan, { of: "schedules", claimed: tasks.length, tookMs: clock.now() - nowMs })?.end();
     await context.sealer.ready(tasks.map(({ projectId }) => projectId));
     const delayMs = bursts.delaysOf(tasks, nowMs);
     const cancels = tasks.filter(({ kind }) => kind === "cancel");
@@ -239,6 +240,7 @@ async function claimEvents(context: StandingContext, position: EventClaim): Prom
     const { events: arrivals, next } = await claimInbox(db, { ...request, after: position.after });
     position.after = next;
     if (arrivals.length === 0) return false;
+    beginSpan(claimSpan, { of: "events", claimed: arrivals.length, tookMs: clock.now() - nowMs })?.end();
     await context.sealer.ready(arrivals.map(({ projectId }) => projectId));
     await context.onFaultPoint?.("arrivals-claimed");
     await decideOrSplit<ClaimedInboxEvent>(context, arrivals, {

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { StandingProgramId } from "@svc/core";
+import { beginSpan, isTraced, type StandingProgramId, spanned } from "@svc/core";
 import type { Executor } from "@svc/db/connect";
 import { isUnavailable } from "@svc/db/driver";
 import { insertJobsWithinQuota } from "@svc/db/jobs/insert-batch";
@@ -37,6 +37,7 @@ import { windowChangeOf } from "../decide/windows.ts";
 import { unsubscribe } from "../programs/activate.ts";
 import { dayOf } from "../schedule/catch-up.ts";
 import type { DecisionBatch, PreparedDecision } from "../sources/source.ts";
+import { decisionSpan, readCauses } from "./causes.ts";
 import { publishScheduleEvents } from "./publish-events.ts";
 
 /** If the job of a run exceeded the project's quota, svc tries the run again after this pause, in milliseconds. */
@@ -161,10 +162,15 @@ async function storeJobs(
 ): Promise<void> {
   const nowMs = context.clock.now();
   const made: { readonly job: NewJob; readonly start: StartedRun; readonly of: DecidedProgram }[] = [];
+  const runs = decided.flatMap(({ decisions }) => decisions.starts.map(({ run }) => run));
+  const causes = isTraced() ? await readCauses(tx, runs) : undefined;
   for (const of of decided) {
     for (const start of of.decisions.starts) {
       const waitMs = delayMs?.get(of.program.projectId) ?? 0;
-      made.push({ job: await makeJob(context, tx, of, { ...start, waitMs }), start, of });
+      const span = beginSpan(decisionSpan, { run: start.run, causes: causes?.get(start.run.id) ?? [] });
+      // The job keeps the span in which it is made, and continues its trace.
+      const job = await spanned(span, () => makeJob(context, tx, of, { ...start, waitMs }));
+      made.push({ job, start, of });
     }
   }
   const without = await insertJobsWithinQuota(

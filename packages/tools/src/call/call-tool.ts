@@ -1,4 +1,4 @@
-import { assertExhaustive, type ProjectId } from "@svc/core";
+import { assertExhaustive, beginSpan, type ProjectId, type SpanStart, spanned } from "@svc/core";
 import { type CodeContext, callCodeTool } from "./call-code.ts";
 import { type CallReply, replyOf } from "./call-reply.ts";
 import type { CallRequest } from "./call-request.ts";
@@ -48,10 +48,18 @@ export function createToolCaller(options: Omit<ToolCallContext, "keys">): Draini
     return answer;
   };
   return {
-    call: (request) => during(call(context, request)),
+    call: (request) => {
+      const span = beginSpan(toolSpan, { context, request });
+      return during(spanned(span, () => call(context, request), errorOf));
+    },
     async ready(request) {
       const ready = await readyCall(context, request);
-      return ready && { ...ready, send: () => during(ready.send()) };
+      if (ready === undefined) return undefined;
+      const send = () => {
+        const span = beginSpan(toolSpan, { context, request });
+        return spanned(span, ready.send, ({ called }) => errorOf(called));
+      };
+      return { ...ready, send: () => during(send()) };
     },
     async acceptedDescription(projectId, toolSlug) {
       const tool = (await context.views.forProject(projectId)).tools.get(toolSlug);
@@ -61,6 +69,31 @@ export function createToolCaller(options: Omit<ToolCallContext, "keys">): Draini
       while (underWay.size > 0) await Promise.allSettled(underWay);
     },
   };
+}
+
+/**
+ * Describes the span of a tool call, with the names that OpenTelemetry gives to the tools of agents. A tool of a project's own is not named,
+ * because the project chose the name.
+ */
+function toolSpan({
+  context,
+  request,
+}: {
+  readonly context: ToolCallContext;
+  readonly request: CallRequest;
+}): SpanStart {
+  const { toolSlug, caller } = request;
+  const tool = context.views.shared.tools.has(toolSlug) ? toolSlug : "private";
+  const facts = { "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": tool, "gen_ai.tool.type": "extension" };
+  return { name: `execute_tool ${tool}`, facts: { ...facts, "svc.project.id": caller.projectId } };
+}
+
+/** Returns the outcome of a call that failed; undefined if it succeeded, or waits for a confirmation. */
+function errorOf(called: CallReply): string | undefined {
+  if (called.outcome === "held") return undefined;
+  if (called.outcome !== "answered") return called.outcome;
+  const { outcome } = called.answer.result;
+  return outcome === "ok" ? undefined : outcome;
 }
 
 async function call(context: ToolCallContext, request: CallRequest): Promise<CallReply> {

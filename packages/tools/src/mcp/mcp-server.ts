@@ -1,4 +1,4 @@
-import { isObject } from "@svc/core";
+import { beginSpan, isObject, type SpanStart, spanned } from "@svc/core";
 import { readAddress } from "./address.ts";
 import { type McpMessage, type McpMessages, type NoMessages, readMessages } from "./messages.ts";
 import type { McpOffer } from "./offer.ts";
@@ -67,10 +67,17 @@ export function createMcpServer({ version, offers }: McpServerOptions): McpServe
     async serve({ body, query, onLabel, ...request }) {
       const read = readMessages(body);
       const { carrier, served } = isNewer(read, request.headers) ? newer : older;
-      onLabel(labelOf(read, served));
+      const label = labelOf(read, served);
+      onLabel(label);
       if ("error" in read) return carrier.faultOf(read.error, read.id);
       const address = readAddress(query);
-      return within(request.signal, () => carrier.answer(read, { ...request, served, address }));
+      const span = beginSpan(requestSpan, { read, label, version: request.headers.version });
+      const answer = () => carrier.answer(read, { ...request, served, address });
+      return spanned(
+        span,
+        () => within(request.signal, answer),
+        ({ status }) => (status >= 400 ? String(status) : undefined),
+      );
     },
   };
 }
@@ -89,6 +96,23 @@ async function within<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T
     signal.removeEventListener("abort", onAbort);
   }
 }
+
+/**
+ * Describes the span of a request, with the names that OpenTelemetry gives to MCP. It continues the trace that the client names in `_meta`.
+ * The requests of a batch share a span.
+ */
+function requestSpan({ read, label, version }: McpPost): SpanStart {
+  const [message] = read.messages;
+  const meta = message === undefined || message.kind === "response" ? undefined : message.params["_meta"];
+  const given = isObject(meta) && !read.isBatch ? meta["traceparent"] : undefined;
+  const method = message !== undefined && "method" in message && label !== "other" ? message.method : label;
+  const facts = { "mcp.method.name": read.isBatch ? label : method, "mcp.protocol.version": version };
+  const parent = typeof given === "string" ? given : null;
+  return { name: `mcp ${label}`, kind: "server", parent, facts: { ...facts, "network.transport": "tcp" } };
+}
+
+/** A POST with valid messages. `label`: its kind, for logs and metrics. `version`: the header with the version of the protocol. */
+type McpPost = { readonly read: McpMessages; readonly label: string; readonly version: string | undefined };
 
 /**
  * Returns the kind of a request for logs and metrics, for example the name of a method. There is only a fixed set of kinds, so that metrics

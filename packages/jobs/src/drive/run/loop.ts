@@ -1,3 +1,4 @@
+import { beginSpan, spanned, withinSpan } from "@svc/core";
 import type { Step } from "@svc/program";
 import { apply, type WorkingJob } from "../../state/apply.ts";
 import type { Change, Next } from "../../state/change.ts";
@@ -19,6 +20,7 @@ import { endChildren, openChildren } from "./children.ts";
 import { finish } from "./end.ts";
 import { afterHandling } from "./failure.ts";
 import { follow, leave } from "./follow.ts";
+import { jobSpan, moveSpan } from "./spans.ts";
 import { compensate } from "./undo.ts";
 
 /** Creates a driver (the loop that runs one job's steps). Its time slice begins now. */
@@ -43,13 +45,25 @@ export function createDriver(port: Port, interrupts: Interrupts, losses = 0): Dr
  * prepared call, sent first. Throws LeaseLostError if a different node holds the job's lease. After any error, uncommitted work is lost and
  * the job must be read again.
  */
-export async function drive({ work: read, call }: JobBeginning, driver: Driver): Promise<void> {
+export function drive(beginning: JobBeginning, driver: Driver): Promise<void> {
+  return spanned(beginSpan(jobSpan, beginning.work.state), () => driveOn(beginning, driver));
+}
+
+async function driveOn({ work: read, call }: JobBeginning, driver: Driver): Promise<void> {
   await driver.port.onFaultPoint?.("after-claim", { stepId: "" });
-  let work: WorkingJob | undefined = call === undefined ? read : await advance({ work: read, call }, driver);
-  while (work !== undefined) {
-    const hasCommitted: boolean = work.committed !== read.committed;
-    const isLost = !hasCommitted && isPoisoned(work.state, driver);
-    work = isLost ? await park(work, driver) : await act(work, await driver.port.confirmerOf(work.state), driver);
+  let step = moveSpan(undefined, read.state);
+  try {
+    let work = call === undefined ? read : await withinSpan(step?.span, () => advance({ work: read, call }, driver));
+    while (work !== undefined) {
+      const present: WorkingJob = work;
+      const hasCommitted = present.committed !== read.committed;
+      const isLost = !hasCommitted && isPoisoned(present.state, driver);
+      step = moveSpan(step, present.state);
+      const confirmer = isLost ? undefined : await driver.port.confirmerOf(present.state);
+      work = isLost ? await park(present, driver) : await withinSpan(step?.span, () => act(present, confirmer, driver));
+    }
+  } finally {
+    step?.span.end();
   }
 }
 

@@ -1,5 +1,5 @@
 import type { SeenAccounts } from "@svc/connections";
-import type { ProjectId } from "@svc/core";
+import { beginSpan, claimSpan, type ProjectId } from "@svc/core";
 import { isUnavailable } from "@svc/db/driver";
 import { type ClaimedJobTask, claimJobTasks, releaseJobTasks } from "@svc/db/job-tasks/queue";
 import type { FirstLease } from "@svc/db/job-tasks/task";
@@ -196,6 +196,8 @@ export class Worker {
       const leaseUntilMs = nowMs + limits.leaseMs;
       const request = { owner: nodeId, nowMs, leaseUntilMs, limit, share, spare: this.#spare, fullProjects };
       const tasks = await claimJobTasks(db, request);
+      const claimed = tasks.length;
+      if (claimed > 0) beginSpan(claimSpan, { of: "jobs", claimed, tookMs: clock.now() - nowMs })?.end();
       await this.context.sealer.ready(tasks.map(({ projectId }) => projectId));
       // If this claim (query for due tasks) found nothing, or took spare tasks, another process may have locked tasks. Only then may the
       // next claim take spare tasks (due tasks beyond a project's share). Otherwise it would lock tasks that this node does not need.

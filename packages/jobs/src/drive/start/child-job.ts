@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Clock, Sealer } from "@svc/core";
+import { type Clock, currentTrace, type Sealer } from "@svc/core";
 import type { NewJob } from "@svc/db/jobs/new-job";
 import { skillToolSlug } from "../../skills/toolkit.ts";
 import type { NewChild } from "../../state/change.ts";
@@ -38,6 +38,7 @@ export function childJob(
       childKey,
       callSeed: callSeedOf(parent, childKey),
       restoredFrom: parent.restoredFrom,
+      traceparent: currentTrace() ?? null,
       child: { stepId: place.stepId, ordinal: place.ordinal, limits },
       programDigest: Buffer.from(skill.digest, "hex"),
       input: seals.seal("input", input),

@@ -2,6 +2,7 @@ import type { AskPort, PreparedAsk } from "@svc/asks";
 import type { SeenAccounts } from "@svc/connections";
 import {
   createId,
+  currentTrace,
   type Id,
   type JobBinding,
   type KeyId,
@@ -221,6 +222,7 @@ function baseRow(submission: Omit<NewJobFacts, keyof Identified>, { id, digest, 
     standingRunId: submission.standing?.runId ?? null,
     callSeed: submission.standing?.callSeed ?? null,
     restoredFrom: submission.standing?.restoredFrom ?? null,
+    traceparent: currentTrace() ?? null,
     programDigest: digest,
     params: {},
     stepArgs: {},

@@ -367,6 +367,7 @@ create table events (
   received_at timestamp(3) with time zone not null,
   dedupe_key text not null,
   account text,
+  traceparent text,
   constraint events_key PRIMARY KEY (project_id, id)
 ) with (autovacuum_vacuum_scale_factor=0.01, autovacuum_vacuum_threshold=50000);
 CREATE UNIQUE INDEX events_dedupe ON public.events USING btree (((encode(substr(sha256((replace((((((project_id)::text || '/'::text) || trigger_slug) || '/'::text) || dedupe_key), '\'::text, '\\'::text))::bytea), 1, 16), 'hex'::text))::uuid)) WHERE (dedupe_key <> ''::text);
@@ -652,6 +653,7 @@ create table jobs (
   call_seed bytea,
   binding jsonb,
   restored_from timestamp(3) with time zone,
+  traceparent text,
   constraint jobs_pkey PRIMARY KEY (id),
   constraint jobs_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
 );

@@ -766,6 +766,7 @@ create table replays (
   ended_at timestamp(3) with time zone,
   of_pause boolean default false not null,
   origin text default ''::text not null,
+  only_failed boolean default false not null,
   constraint replays_pkey PRIMARY KEY (id),
   constraint replays_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
 );

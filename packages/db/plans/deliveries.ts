@@ -11,6 +11,8 @@ import {
   readTriggersOfEvents,
 } from "../src/deliveries/read.ts";
 import { findDeliveryEndpoints, readEndpointTimes } from "../src/deliveries/read-endpoint-times.ts";
+import { readAttemptMarks, readShortEvents } from "../src/deliveries/read-marks.ts";
+import { readSubscriptionStats } from "../src/deliveries/read-stats.ts";
 import { countPacedDeliveries, countPendingDeliveries, deliveriesForProject } from "../src/deliveries/repo.ts";
 import { findDeadDeliveries, settleDeliveries } from "../src/deliveries/settle.ts";
 import { tryDeliveriesNow } from "../src/deliveries/try-now.ts";
@@ -226,8 +228,8 @@ plan("read_followed_events", (db) =>
 plan(
   ["list_delivery_lanes", "walk_deliveries", "end_delivery_walk"],
   (db) => {
-    const filter = { subscriptionId: undefined, state: "dead_letter", onlyFailed: true } as const;
-    return deliveriesForProject(db, projectId).walk(filter, page);
+    const filter = { state: "dead_letter", onlyFailed: true, kinds: ["failed"], statusCode: 503 } as const;
+    return deliveriesForProject(db, projectId).walk({ ...filter, subscriptionId: undefined }, page);
   },
   { rowsMax: { deliveries: 20_500 } },
 );
@@ -245,10 +247,15 @@ plan("find_portal_delivery", (db) =>
 );
 plan("a delivery", (db) => deliveriesForProject(db, projectId).find(seededId("dlv", 1)));
 plan("the attempts of a delivery", (db) => deliveriesForProject(db, projectId).findAttempts(seededId("dlv", 1)));
+plan("list_event_deliveries", (db) =>
+  deliveriesForProject(db, projectId).list({ eventId: seededId("evt", 1), subscriptionId: undefined }, page),
+);
+plan("read_attempt_marks", (db) => readAttemptMarks(db, projectId, [seededId("dlv", 1), seededId("dlv", 6)]));
+plan("read_short_events", (db) => readShortEvents(db, projectId, [seededId("evt", 1), seededId("evt", 5_001)]));
 plan(
-  "a page of deliveries of an event",
-  (db) => deliveriesForProject(db, projectId).list({ eventId: seededId("evt", 1), subscriptionId: undefined }, page),
-  { statistics: ["fresh"] },
+  "read_subscription_stats",
+  (db) => readSubscriptionStats(db, projectId, deadQueue, { sinceMs: 0, untilMs: nowMs }),
+  { rowsMax: { deliveries: 10_100 } },
 );
 plan(
   "count_event_deliveries",

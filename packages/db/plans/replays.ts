@@ -12,7 +12,7 @@ const projectId = seededId("prj", 1);
 const id = seededId("rpl", 1);
 const position = { eventId: seededId("evt", 5_001), subscriptionId: seededId("sub", 7) };
 const filter = {
-  ...{ projectId, toolkitSlug: "", triggerSlug: "", subscriptionId: null, onlyUndelivered: true },
+  ...{ projectId, toolkitSlug: "", triggerSlug: "", subscriptionId: null, onlyUndelivered: true, onlyFailed: false },
   until: seededAt(20_000),
   createdAt: nowMs,
 };

@@ -207,6 +207,7 @@ export function createNode(parts: NodeParts): Node {
   const triggers = {
     ...{ db, catalog, views, clock, sealer, guard, dispatcher, store, filters, renderBody },
     ...{ privateWebhooks, quarantine },
+    retryScheduleMs: limits.deliveries.retryScheduleMs,
     turns: meter.turns,
     storeEvent: ingest.storeEvent,
     onPublished: observer.eventPublished,

@@ -249,6 +249,7 @@ export function replayMessage(row: ReplayRecord): ReplayMessage {
     triggerSlug: row.triggerSlug,
     subscriptionId: row.subscriptionId ?? "",
     onlyUndelivered: row.onlyUndelivered,
+    states: row.onlyFailed ? ["failed"] : [],
     perSecond: row.perSecond,
     origin: row.origin,
     total: counted(row.total),

@@ -1,5 +1,6 @@
 import { TriggersService, type TryNowRequest, type TryNowResponse } from "@svc/gen/triggers";
 import type { Delivery, DeliveryAttempt } from "@svc/sdk";
+import { InvalidArgumentError } from "commander";
 import { CommandError } from "../command/error.ts";
 import { parseCount } from "../command/options.ts";
 import { call, list, topic } from "../command/topic.ts";
@@ -31,6 +32,17 @@ export const tryParts = {
         ],
 } as const;
 
+const deliveryKinds = ["waiting", "retrying", "failed", "delivered"] as const;
+
+/** Returns the states of `--states`. Throws InvalidArgumentError for any other word. */
+function parseStates(text: string): string[] {
+  const states = text.split(",").map((state) => state.trim());
+  const unknown = states.find((state) => !deliveryKinds.some((kind) => kind === state));
+  if (unknown !== undefined)
+    throw new InvalidArgumentError(`expected ${deliveryKinds.join(", ")}, separated by commas, not ${unknown}`);
+  return states;
+}
+
 /** The commands `svc deliveries list|show|attempts|try`, for the deliveries of events to endpoints. */
 export const addDeliveriesCommand = topic({
   says: "list the deliveries of an event or of a subscription, and their attempts",
@@ -44,6 +56,17 @@ export const addDeliveriesCommand = topic({
         ["--event <id>", "delivered event, evt_…", { fills: "eventId" }],
         ["--subscription <id>", "receiving subscription, sub_…", { fills: "subscriptionId" }],
         ["--state <state>", "only deliveries in this state", { choices: ["pending", "delivered", "dead_letter"] }],
+        [
+          "--states <states>",
+          `only deliveries in these states: ${deliveryKinds.join(", ")}; separated by commas`,
+          { parse: parseStates },
+        ],
+        [
+          "--status-code <code>",
+          "only deliveries whose latest failed attempt got this HTTP status",
+          { parse: parseCount },
+        ],
+        ["--trigger <slug>", "only deliveries of events of this trigger", { fills: "triggerSlug" }],
         ["--failed", "only deliveries that were attempted and have not succeeded", { fills: "onlyFailed" }],
         [
           "--since <when>",
@@ -52,10 +75,11 @@ export const addDeliveriesCommand = topic({
         ["--until <when>", "only deliveries queued before this time"],
         ["--limit <count>", "largest number of deliveries to list", { parse: parseCount, default: 100 }],
       ],
-      request: ({ values: { event = "", subscription = "", state = "", failed, since } }) => {
-        if (event === "" && subscription === "" && ((state === "" && failed === undefined) || since === undefined))
+      request: ({ values: { event = "", subscription = "", state = "", states, failed, since } }) => {
+        const isTimed = since !== undefined && (state !== "" || failed !== undefined);
+        if (event === "" && subscription === "" && states === undefined && !isTimed)
           throw new CommandError(
-            "no deliveries are selected: give --event, --subscription or both, or --since with --state or --failed, such as `svc deliveries --since 24h --state delivered`",
+            "no deliveries are selected: give --event, --subscription or --states, or --since with --state or --failed, such as `svc deliveries --states retrying,failed`",
             2,
           );
         return {};
@@ -67,6 +91,7 @@ export const addDeliveriesCommand = topic({
         "svc deliveries list --event evt_01h455vb4pex5vsknk084sn02q",
         "svc deliveries list --state dead_letter --since 24h",
         "svc deliveries list --failed --since 24h",
+        "svc deliveries list --states retrying,failed --status-code 503",
         "svc deliveries list --subscription sub_01h455vb4pex5vsknk084sn02q --limit 20",
       ],
     }),

@@ -1,8 +1,8 @@
-import { idOfUuid, type ProjectId, type SubscriptionId, uuidOfId } from "@svc/core";
+import { type EventId, idOfUuid, type ProjectId, type SubscriptionId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
 import { deliveries } from "../schema/index.ts";
 import { namesBut, type Row } from "../sql/codec.ts";
-import { endOf, scanOf, type WalkedPage, walkRowsMax } from "../sql/filter.ts";
+import { endOf, filterBy, scanOf, type WalkedPage, walkRowsMax } from "../sql/filter.ts";
 import { type RawRow, selectList } from "../sql/select-list.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 
@@ -11,15 +11,49 @@ const columns = selectList(deliveries, namesBut(deliveries, "attemptLog"), "d");
 /** A delivery without its attempts. */
 type ListedDelivery = Omit<Row<typeof deliveries>, "attemptLog">;
 
+/** The states of deliveries as people see them: a pending delivery either waits for its first attempt, or is retried. */
+export const deliveryKinds = ["waiting", "retrying", "failed", "delivered"] as const;
+
+/** One of the states of deliveries as people see them. */
+export type DeliveryKind = (typeof deliveryKinds)[number];
+
 /**
- * Filter of deliveries. `subscriptionId`: one subscription, or all if undefined. The list has deliveries in one state, or only those that
- * failed (tried and not delivered).
+ * Conditions by which a list keeps deliveries. An undefined field keeps all. `onlyFailed`: only deliveries that were tried and not
+ * delivered. `statusCode`: HTTP status of the latest failed attempt.
  */
-export type WalkedDeliveryFilter = {
-  readonly subscriptionId: SubscriptionId | undefined;
-  readonly state: ListedDelivery["state"] | undefined;
+export type DeliveryConditions = {
+  readonly state?: ListedDelivery["state"] | undefined;
   readonly onlyFailed?: boolean | undefined;
+  readonly kinds?: readonly DeliveryKind[] | undefined;
+  readonly statusCode?: number | undefined;
+  readonly triggerSlug?: string | undefined;
 };
+
+/** Filter of deliveries. `subscriptionId`: one subscription, or all if undefined. */
+export type WalkedDeliveryFilter = DeliveryConditions & { readonly subscriptionId: SubscriptionId | undefined };
+
+/** SQL of a delivery's state as people see it. `of`: the row of the delivery. */
+const kindOf = (of: string) =>
+  `case ${of}.state when 'delivered' then 'delivered' when 'dead_letter' then 'failed' else case when ${of}.attempts = 0 then 'waiting' else 'retrying' end end`;
+
+/**
+ * Returns the SQL conditions by which a list keeps a delivery, with five parameters: those of `conditionValues`. `first`: number of the
+ * first of them. The trigger is compared last, because it costs a look at the event.
+ */
+function keeps(of: string, first: number): string {
+  const [state, failed, kinds, error, trigger] = [0, 1, 2, 3, 4].map((n) => `$${first + n}`);
+  return `(${state}::text is null or ${of}.state = ${state}::text)
+    and (not ${failed}::bool or (${of}.state <> 'delivered' and ${of}.attempts > 0))
+    and (${kinds}::text[] is null or ${kindOf(of)} = any(${kinds}::text[]))
+    and (${error}::text is null or (${of}.state <> 'delivered' and substring(${of}.last_error from '^[^ :]*') = ${error}::text))
+    and (${trigger}::text is null or exists (
+      select from events e where e.project_id = $1::uuid and e.id = ${of}.event_id and ${filterBy("e.trigger_slug", `${trigger}::text`)} offset 0))`;
+}
+
+function conditionValues({ state, onlyFailed = false, kinds, statusCode, triggerSlug }: DeliveryConditions) {
+  const error = statusCode === undefined ? null : `http_${statusCode}`;
+  return [state ?? null, onlyFailed, kinds === undefined ? null : arrayLiteral(kinds), error, triggerSlug ?? null];
+}
 
 /** Part of a list: deliveries from the id `fromUuid` (inclusive) to `beforeUuid` (exclusive), at most `limit` rows. */
 export type DeliveryWalk = { readonly fromUuid: string; readonly beforeUuid: string; readonly limit: number };
@@ -51,10 +85,10 @@ const selectWalked = statement<RawRow<ListedDelivery>>(
   "walk_deliveries",
   `with found as (
      select f.id from ${queues} cross join lateral (
-       select w.id from (${scanOf("deliveries", "project_id, subscription_id, id, state, attempts", scan)}) w
-       where ($6::text is null or w.state = $6::text) and (not $8::bool or (w.state <> 'delivered' and w.attempts > 0))
-       order by w.project_id desc, w.id desc limit $7::int4) f
-   ), page as materialized (select id from found order by id desc limit $7::int4)
+       select w.id from (${scanOf("deliveries", "project_id, subscription_id, id, event_id, state, attempts, last_error", scan)}) w
+       where ${keeps("w", 7)}
+       order by w.project_id desc, w.id desc limit $6::int4) f
+   ), page as materialized (select id from found order by id desc limit $6::int4)
    select ${columns.text} from page cross join lateral (select * from deliveries where id = page.id offset 0) d order by page.id desc`,
 );
 
@@ -71,7 +105,7 @@ const selectEnd = statement<{ id: string | null }>(
 export async function walkDeliveries(
   db: Executor,
   projectId: ProjectId,
-  { subscriptionId, state, onlyFailed = false }: WalkedDeliveryFilter,
+  { subscriptionId, ...conditions }: WalkedDeliveryFilter,
   { fromUuid, beforeUuid, limit }: DeliveryWalk,
 ): Promise<WalkedPage<ListedDelivery>> {
   const project = uuidOfId(projectId);
@@ -81,11 +115,32 @@ export async function walkDeliveries(
   const each = Math.max(1, Math.floor(walkRowsMax / ids.length));
   const place = [project, arrayLiteral(ids), fromUuid, beforeUuid, each];
   const [found, [end]] = await Promise.all([
-    selectWalked(db, [...place, state ?? null, limit, onlyFailed]),
+    selectWalked(db, [...place, limit, ...conditionValues(conditions)]),
     selectEnd(db, place),
   ]);
   const rows = found.map((row) => columns.read(row));
   if (end === undefined || end.id === null) return { rows, walkedTo: undefined };
   const walkedTo = idOfUuid("dlv", end.id);
   return { rows: rows.filter(({ id }) => id >= walkedTo), walkedTo };
+}
+
+/** Reads one page of an event's deliveries, newest first, by the index deliveries_event. An event has few deliveries. */
+const selectOfEvent = statement<RawRow<ListedDelivery>>(
+  "list_event_deliveries",
+  `select ${columns.text} from deliveries d
+   where d.project_id = $1::uuid and d.event_id = $2::uuid and d.id >= $3::uuid and d.id < $4::uuid
+     and ($5::uuid is null or d.subscription_id = $5::uuid) and ${keeps("d", 7)}
+   order by d.id desc limit $6::int4`,
+);
+
+/** Returns the newest matching deliveries of one event. */
+export async function listEventDeliveries(
+  db: Executor,
+  projectId: ProjectId,
+  { eventId, subscriptionId, ...conditions }: WalkedDeliveryFilter & { readonly eventId: EventId },
+  { fromUuid, beforeUuid, limit }: DeliveryWalk,
+): Promise<ListedDelivery[]> {
+  const to = subscriptionId === undefined ? null : uuidOfId(subscriptionId);
+  const place = [uuidOfId(projectId), uuidOfId(eventId), fromUuid, beforeUuid, to, limit];
+  return (await selectOfEvent(db, [...place, ...conditionValues(conditions)])).map((row) => columns.read(row));
 }

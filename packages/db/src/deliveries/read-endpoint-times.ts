@@ -47,6 +47,8 @@ export type DeliveryEndpoint = Pick<
   readonly pacedUntil: number | undefined;
   /** True if the subscription already has as many attempts in flight as its pace (its limit of attempts at the same time) allows. */
   readonly isPaceFull: boolean;
+  /** Waits between the attempts of the subscription's own retry schedule, milliseconds. Undefined if the deployment's schedule applies. */
+  readonly scheduleMs: readonly number[] | undefined;
 };
 
 const endpointColumns = selectList(subscriptions, ["id", "active", "failingSince", "backoffUntil"], "s");
@@ -57,10 +59,14 @@ const endpointColumns = selectList(subscriptions, ["id", "active", "failingSince
  * are sending now; they are at the front of the queue.
  */
 const selectEndpoints = statement<
-  RawRow<Omit<DeliveryEndpoint, "pacedUntil" | "isPaceFull">> & { paced_at: string | null; is_full: boolean | null }
+  RawRow<Omit<DeliveryEndpoint, "pacedUntil" | "isPaceFull" | "scheduleMs">> & {
+    paced_at: string | null;
+    is_full: boolean | null;
+    schedule_ms: number[] | null;
+  }
 >(
   "find_delivery_endpoints",
-  `select ${endpointColumns.text},
+  `select ${endpointColumns.text}, s.settings #> '{retry,scheduleMs}' as schedule_ms,
      case when s.settings ? 'pace' then (select p.at from subscription_paces p where p.subscription_id = s.id) end as paced_at,
      case when s.settings -> 'pace' ? 'concurrency' then (select count(*) from delivery_tasks t
        where t.epoch = any${readyEpochs} and t.subscription_id = s.id and t.due_at = ${pacedFront} and t.lease_until > $3::timestamptz)
@@ -80,10 +86,13 @@ export async function findDeliveryEndpoints(
   const uuids = arrayLiteral([...new Set(ids)].map(uuidOfId));
   const rows = await selectEndpoints(db, [uuidOfId(projectId), uuids, isoTime(nowMs)]);
   return new Map(
-    rows.map(({ paced_at: at, is_full, ...row }) => {
+    rows.map(({ paced_at: at, is_full, schedule_ms: scheduleMs, ...row }) => {
       const endpoint = endpointColumns.read(row);
       const pacedUntil = at === null ? undefined : Math.ceil(Number(at) / 1_000);
-      return [endpoint.id, { ...endpoint, pacedUntil, isPaceFull: is_full === true }];
+      return [
+        endpoint.id,
+        { ...endpoint, pacedUntil, isPaceFull: is_full === true, scheduleMs: scheduleMs ?? undefined },
+      ];
     }),
   );
 }

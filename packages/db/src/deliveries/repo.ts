@@ -1,5 +1,5 @@
 import { type DeliveryId, type EventId, isoTime, type ProjectId, type SubscriptionId, type TimeRange } from "@svc/core";
-import { and, desc, eq, getTableColumns, gt, ne, sql } from "drizzle-orm";
+import { and, desc, eq, getTableColumns, sql } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import type { AttemptEntry } from "../documents/calls.ts";
 import { deliveries } from "../schema/index.ts";
@@ -7,7 +7,12 @@ import type { WalkedPage } from "../sql/filter.ts";
 import { idBounds } from "../sql/newest-in.ts";
 import { statement } from "../sql/statement.ts";
 import { liveEpochs, readyEpochs } from "./epoch.ts";
-import { type WalkedDeliveryFilter, walkDeliveries } from "./list-walked.ts";
+import {
+  type DeliveryConditions,
+  listEventDeliveries,
+  type WalkedDeliveryFilter,
+  walkDeliveries,
+} from "./list-walked.ts";
 
 const { attemptLog, ...columns } = getTableColumns(deliveries);
 
@@ -18,13 +23,8 @@ export type Delivery = Omit<typeof deliveries.$inferSelect, "attemptLog">;
  * Filter of a list of deliveries. An undefined field matches all. The time bounds apply to the time when a delivery was queued, epoch
  * milliseconds.
  */
-export type DeliveryFilter = Partial<TimeRange> & {
-  eventId: EventId | undefined;
-  subscriptionId: SubscriptionId | undefined;
-  state?: Delivery["state"] | undefined;
-  /** If true, only deliveries that were tried and not delivered are returned. */
-  onlyFailed?: boolean | undefined;
-};
+export type DeliveryFilter = Partial<TimeRange> &
+  DeliveryConditions & { eventId: EventId | undefined; subscriptionId: SubscriptionId | undefined };
 
 type DeliveryPosition = { after: DeliveryId | undefined; limit: number };
 
@@ -32,13 +32,12 @@ type DeliveryPosition = { after: DeliveryId | undefined; limit: number };
 type DeliveryRepository = {
   find(id: DeliveryId): Promise<Delivery | undefined>;
   /**
-   * Returns deliveries that match all filters, newest first, beginning after `after`. Filter by state or `onlyFailed` only together with an
-   * event, because an event has few deliveries.
+   * Returns deliveries that match all filters, newest first, beginning after `after`. Without an event, only the subscription and the times
+   * filter: use `walk` for other conditions.
    */
   list(filter: DeliveryFilter, page: DeliveryPosition): Promise<Delivery[]>;
   /**
-   * Returns a page of deliveries that are in one state, or that failed. `filter` can also name one subscription. Scans at most 20,000
-   * deliveries.
+   * Returns a page of deliveries that meet the conditions. `filter` can also name one subscription. Scans at most 20,000 deliveries.
    */
   walk(filter: Partial<TimeRange> & WalkedDeliveryFilter, page: DeliveryPosition): Promise<WalkedPage<Delivery>>;
   /** Returns the attempts of a delivery in order; undefined if the delivery does not exist. */
@@ -54,17 +53,17 @@ export function deliveriesForProject(db: Executor, projectId: ProjectId): Delive
       return row;
     },
     list: (filter, page) => {
+      const { eventId } = filter;
       const { fromUuid, beforeUuid } = idBounds(filter, page.after);
+      if (eventId !== undefined)
+        return listEventDeliveries(db, projectId, { ...filter, eventId }, { fromUuid, beforeUuid, limit: page.limit });
       return db.orm
         .select(columns)
         .from(deliveries)
         .where(
           and(
             eq(deliveries.projectId, projectId),
-            filter.eventId === undefined ? undefined : eq(deliveries.eventId, filter.eventId),
             filter.subscriptionId === undefined ? undefined : eq(deliveries.subscriptionId, filter.subscriptionId),
-            filter.state === undefined ? undefined : eq(deliveries.state, filter.state),
-            filter.onlyFailed === true ? and(ne(deliveries.state, "delivered"), gt(deliveries.attempts, 0)) : undefined,
             filter.sinceMs === undefined ? undefined : sql`${deliveries.id} >= ${fromUuid}::uuid`,
             page.after === undefined && filter.untilMs === undefined
               ? undefined

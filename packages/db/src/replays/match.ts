@@ -63,10 +63,14 @@ const walk = `compared as materialized (
 
 /**
  * SQL condition that a subscription has no delivery of the event in a state that $7 lists. If $7 is empty, the condition is always true.
+ * With $10, the subscription must also have a delivery of the event that failed for good.
  */
 const isUndelivered = `($7::text[] = '{}' or not exists (
     select from deliveries d where d.project_id = $1::uuid and d.event_id = p.event_id and ${filterBy("d.subscription_id", "p.subscription_id")}
-      and d.state = any($7::text[]) offset 0))`;
+      and d.state = any($7::text[]) offset 0))
+    and (not $10::bool or exists (
+    select from deliveries d where d.project_id = $1::uuid and d.event_id = p.event_id and ${filterBy("d.subscription_id", "p.subscription_id")}
+      and d.state = 'dead_letter' offset 0))`;
 
 /**
  * Columns about the end of the scan. `walked_to`: the last scanned event; null if there was none. `cut`: true if the scan stopped at its
@@ -90,22 +94,22 @@ type MatchRow = WalkEnd & {
 
 /**
  * Finds the next pairs of event and subscription that a replay must deliver, in order. They follow the pair of the event $2 and the
- * subscription $10. Uses the indexes events_key, subscriptions_general,
+ * subscription $11. Uses the indexes events_key, subscriptions_general,
  * subscriptions_entity and deliveries_event.
  */
 const findMatches = statement<MatchRow>(
   "find_replay_matches",
   `with ${walk}, looked as materialized (
-    select * from paired where event_id > $2::uuid or subscription_id > $10::uuid order by event_id, subscription_id limit $11::int8
+    select * from paired where event_id > $2::uuid or subscription_id > $11::uuid order by event_id, subscription_id limit $12::int8
   ), found as materialized (
-    select p.event_id, p.subscription_id from looked p where ${isUndelivered} order by p.event_id, p.subscription_id limit $12::int8
+    select p.event_id, p.subscription_id from looked p where ${isUndelivered} order by p.event_id, p.subscription_id limit $13::int8
   ), last as (
     select event_id, subscription_id from looked order by event_id desc, subscription_id desc limit 1
   )
   select array(select event_id::text from found order by event_id, subscription_id) as event_ids,
     array(select subscription_id::text from found order by event_id, subscription_id) as subscription_ids,
     (select event_id from last) as looked_event, (select subscription_id from last) as looked_subscription,
-    (select count(*) from looked) >= $11::int8 as looked_cut, ${walkEnd}, ${filteredIds}`,
+    (select count(*) from looked) >= $12::int8 as looked_cut, ${walkEnd}, ${filteredIds}`,
 );
 
 /** Counts by subscription the events that a replay would deliver. Uses the same indexes as the statement `find_replay_matches`. */
@@ -122,7 +126,7 @@ export type ReplayFilter = Pick<
   ReplayRecord,
   "projectId" | "toolkitSlug" | "triggerSlug" | "subscriptionId" | "onlyUndelivered" | "until" | "createdAt"
 > &
-  Partial<Pick<ReplayRecord, "ofPause">>;
+  Partial<Pick<ReplayRecord, "ofPause" | "onlyFailed">>;
 
 /**
  * The next deliveries of a replay, as pairs of event and subscription, in order. The subscriptions' filters are not applied yet. `next`:
@@ -215,5 +219,6 @@ function parametersOf(filter: ReplayFilter, fromUuid: string, walkMax: number) {
     arrayLiteral(skippedStates(filter)),
     firstUuidAt(filter.createdAt + 1),
     walkMax,
+    filter.onlyFailed === true,
   ];
 }

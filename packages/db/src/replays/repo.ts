@@ -53,6 +53,7 @@ export type NewReplay = Pick<
   | "triggerSlug"
   | "subscriptionId"
   | "onlyUndelivered"
+  | "onlyFailed"
   | "since"
   | "until"
   | "perSecond"

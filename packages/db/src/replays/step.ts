@@ -23,6 +23,7 @@ const replayColumns = selectList(
     "triggerSlug",
     "subscriptionId",
     "onlyUndelivered",
+    "onlyFailed",
     "since",
     "until",
     "ofPause",

@@ -398,6 +398,8 @@ export const replays = pgTable(
     /** Subscription that receives the replay. Null: all subscriptions that existed when the replay began. */
     subscriptionId: idColumn("sub")("subscription_id"),
     onlyUndelivered: boolean("only_undelivered").notNull(),
+    /** True if the replay repeats only deliveries that failed for good. `onlyUndelivered` is then true, too. */
+    onlyFailed: boolean("only_failed").notNull().default(false),
     since: time("since").notNull(),
     /** End of the time range whose events are replayed. If a pause caused the replay, this is null until the pause ends. */
     until: time("until"),

@@ -76,6 +76,30 @@ test("a replay of what is all delivered warns of nothing", async () => {
   expect((await client.startReplay({ since })).warnings).toEqual([]);
 });
 
+test("a replay of what failed leaves out what was never queued, what waits and what was delivered since", async () => {
+  await using world = await createReplayWorld();
+  const { client, since, cluster } = world;
+  await world.subscribe();
+  await world.store(5);
+  await client.replayEvents({ since, until: timestampFromMs(cluster.clock.now() - 1_500) });
+  await cluster.db.sql`delete from delivery_tasks`;
+  await cluster.db.sql`update deliveries set state = 'dead_letter', next_attempt_at = null, replayed = false`;
+  const states = ["failed"];
+  const count = async (filter: object) => (await client.startReplay({ since, dryRun: true, ...filter })).total;
+  expect([await count({}), await count({ onlyUndelivered: true }), await count({ states })]).toEqual([5, 5, 4]);
+  await cluster.db
+    .sql`update deliveries set state = 'delivered' where id = (select id from deliveries order by id limit 1)`;
+  expect(await count({ states })).toBe(3);
+  const { replay } = await client.startReplay({ since, states });
+  expect(replay).toMatchObject({ states, onlyUndelivered: true, total: 3 });
+  await until(async () => (await client.getReplay({ id: replay!.id })).replay!.state === ReplayState.DONE);
+  expect(await world.pairs()).toHaveLength(3);
+  expect(await count({ states })).toBe(0);
+  expect(await refusalOf(client.startReplay({ since, states: ["waiting"] }))).toMatchObject({
+    reason: "DELIVERY_STATE_INVALID",
+  });
+});
+
 test.each([
   [{}, 20],
   [{ toolkitSlug: "payments" }, 15],

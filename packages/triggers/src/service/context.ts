@@ -26,6 +26,8 @@ export type TriggersContext = {
   store: StoreOptions;
   filters: Filters;
   renderBody: BodyRenderer;
+  /** Waits between the attempts of a delivery, milliseconds. Default: the schedule that the engine uses by default. */
+  retryScheduleMs?: readonly number[] | undefined;
   privateWebhooks: PrivateWebhooks;
   quarantine: Quarantine;
   polls: EventPolls;

@@ -145,7 +145,7 @@ test("GetDelivery returns one delivery of the project, and no other's", async ()
   await using cluster = await createTestCluster();
   const { node, client, ...ids } = await fill(cluster);
   await using _node = node;
-  const [delivery] = (await client.listDeliveries({ eventId: ids.issue1 })).deliveries;
+  const [delivery] = (await client.listDeliveries({ eventId: ids.issue1, withDetails: true })).deliveries;
   expect((await client.getDelivery({ id: delivery!.id })).delivery).toEqual(delivery);
   const stranger = node.client(await cluster.project());
   expect(await refusalOf(stranger.getDelivery({ id: delivery!.id }))).toEqual(notFound("DELIVERY", "id"));

@@ -22,6 +22,7 @@ import {
 } from "@svc/core";
 import type { Executor } from "@svc/db/connect";
 import { enqueueDeliveries } from "@svc/db/deliveries/enqueue";
+import { deliveryKinds } from "@svc/db/deliveries/list-walked";
 import { readTriggersOfEvents } from "@svc/db/deliveries/read";
 import { findDeliveryEndpoints } from "@svc/db/deliveries/read-endpoint-times";
 import { type Delivery, type DeliveryFilter, deliveriesForProject } from "@svc/db/deliveries/repo";
@@ -43,10 +44,12 @@ import { deliveryMessage } from "../convert.ts";
 import { triggerFaults } from "../errors.ts";
 import { acceptedMatches } from "../filters/pairs.ts";
 import type { TriggersContext } from "./context.ts";
+import { addDetails } from "./delivery-details.ts";
 import { rangeWarnings } from "./pending-warnings.ts";
 import { queueForCaller } from "./portal-limits.ts";
 import { findReadableEvent, isReachable, requireSubscription, viewOf } from "./portal-scope.ts";
 import { largePages, requireActive, requireRoom, requireToolkit, triggerSlugOf } from "./request.ts";
+import { requestOfDelivery } from "./shown-request.ts";
 import { wholeSubscription } from "./subscriptions.ts";
 import { storeTestEvent, testPayload } from "./test-event.ts";
 
@@ -76,7 +79,11 @@ export function deliveryMethods(context: TriggersContext): Methods {
       const row = await deliveriesForProject(db, caller.projectId).find(requireId("dlv", "id", req.id));
       if (row === undefined || !(await isReachable(db, caller, row.subscriptionId)))
         throw triggerFaults.DELIVERY_NOT_FOUND("id", req.id);
-      return { delivery: await messageOf(context, row) };
+      const endpoints = await findDeliveryEndpoints(db, row.projectId, [row.subscriptionId], clock.now());
+      const delivery = deliveryMessage(row, endpoints.get(row.subscriptionId), momentOf(context));
+      const { scheduleMs } = endpoints.get(row.subscriptionId) ?? {};
+      await addDetails(context, caller, [{ row, message: delivery, scheduleMs }]);
+      return { delivery };
     },
 
     listDeliveries: projectList(sealer, {
@@ -85,16 +92,23 @@ export function deliveryMethods(context: TriggersContext): Methods {
       sizes: largePages,
       filter: readFilter,
       async rows({ filter, page, caller }) {
-        const { eventId, subscriptionId, state, onlyFailed } = filter;
+        const { eventId, subscriptionId, sinceMs, untilMs, ...conditions } = filter;
         if (subscriptionId !== undefined && !(await isReachable(db, caller, subscriptionId))) return [];
         const deliveries = deliveriesForProject(db, caller.projectId);
-        const isWalk = (state !== undefined || onlyFailed === true) && eventId === undefined;
-        return isWalk
-          ? deliveries.walk({ ...filter, subscriptionId, state, onlyFailed }, page)
-          : deliveries.list(filter, page);
+        const isWalk = Object.values(conditions).some((one) => one !== undefined) && eventId === undefined;
+        return isWalk ? deliveries.walk(filter, page) : deliveries.list(filter, page);
       },
       async answer(rows, { caller, request }) {
-        const deliveries = await messagesOf(context, caller.projectId, rows);
+        const { deliveries, endpoints } = await withEndpoints(context, caller.projectId, rows);
+        if (request.withDetails) {
+          const detailed = deliveries.map((message, index) => {
+            const row = rows[index];
+            return row === undefined
+              ? []
+              : [{ row, message, scheduleMs: endpoints.get(row.subscriptionId)?.scheduleMs }];
+          });
+          await addDetails(context, caller, detailed.flat());
+        }
         if (!request.withTriggers) return { deliveries };
         const slugOf = await readTriggerSlugs(context, caller, rows);
         for (const delivery of deliveries) {
@@ -114,7 +128,9 @@ export function deliveryMethods(context: TriggersContext): Methods {
       const attempts = isMissing ? undefined : await deliveries.findAttempts(id);
       if (row === undefined || attempts === undefined)
         throw triggerFaults.DELIVERY_NOT_FOUND("deliveryId", req.deliveryId);
-      return { attempts: attempts.map((entry) => attemptMessage(row, entry)).reverse() };
+      const request = req.withRequest ? await requestOfDelivery(context, caller, row) : undefined;
+      const messages = attempts.map((entry) => attemptMessage(row, entry, request?.headers));
+      return { attempts: messages.reverse(), requestBody: request?.body ?? "" };
     },
 
     async replayEvent(req, ctx) {
@@ -215,20 +231,28 @@ export function deliveryMethods(context: TriggersContext): Methods {
 
 /** Returns deliveries in the form of the API. If a delivery waits because of its endpoint, the message has the reason. */
 async function messagesOf(
-  { db, clock, restored }: TriggersContext,
+  context: TriggersContext,
   projectId: ProjectId,
   rows: readonly Delivery[],
 ): Promise<DeliveryMessage[]> {
-  const pending = rows.filter(({ state }) => state === "pending").map(({ subscriptionId }) => subscriptionId);
-  const endpoints = await findDeliveryEndpoints(db, projectId, pending, clock.now());
-  const isHeld = restored?.()?.resumedAt === null;
-  return rows.map((row) => deliveryMessage(row, endpoints.get(row.subscriptionId), { nowMs: clock.now(), isHeld }));
+  return (await withEndpoints(context, projectId, rows)).deliveries;
 }
 
-async function messageOf({ db, clock, restored }: TriggersContext, row: Delivery): Promise<DeliveryMessage> {
-  const endpoints = await findDeliveryEndpoints(db, row.projectId, [row.subscriptionId], clock.now());
-  const isHeld = restored?.()?.resumedAt === null;
-  return deliveryMessage(row, endpoints.get(row.subscriptionId), { nowMs: clock.now(), isHeld });
+/** Returns deliveries in the form of the API, and the state of the endpoints of those that are pending, by subscription id. */
+async function withEndpoints(context: TriggersContext, projectId: ProjectId, rows: readonly Delivery[]) {
+  const pending = rows.filter(({ state }) => state === "pending").map(({ subscriptionId }) => subscriptionId);
+  const endpoints = await findDeliveryEndpoints(context.db, projectId, pending, context.clock.now());
+  const moment = momentOf(context);
+  return { endpoints, deliveries: rows.map((row) => deliveryMessage(row, endpoints.get(row.subscriptionId), moment)) };
+}
+
+async function messageOf(context: TriggersContext, row: Delivery): Promise<DeliveryMessage> {
+  const endpoints = await findDeliveryEndpoints(context.db, row.projectId, [row.subscriptionId], context.clock.now());
+  return deliveryMessage(row, endpoints.get(row.subscriptionId), momentOf(context));
+}
+
+function momentOf({ clock, restored }: TriggersContext) {
+  return { nowMs: clock.now(), isHeld: restored?.()?.resumedAt === null };
 }
 
 /**
@@ -303,16 +327,26 @@ function readFilter(req: ListDeliveriesRequest, caller: ProjectPrincipal): Deliv
   requireSubscription(caller, subscriptionId);
   const state = deliveryStates.find((known) => known === req.state);
   if (req.state !== "" && state === undefined) throw triggerFaults.DELIVERY_STATE_INVALID(req.state, deliveryStates);
+  const kinds = deliveryKinds.filter((kind) => req.states.includes(kind));
+  const unknown = req.states.find((kind) => !deliveryKinds.some((known) => known === kind));
+  if (unknown !== undefined) throw triggerFaults.DELIVERY_STATE_INVALID(unknown, deliveryKinds);
   const range = timeRange(req.since, req.until);
   const isRare = state !== undefined || req.onlyFailed;
-  const isNarrow = (eventId ?? subscriptionId) !== undefined || (isRare && range.sinceMs !== undefined);
+  const isNarrow =
+    (eventId ?? subscriptionId) !== undefined || kinds.length > 0 || (isRare && range.sinceMs !== undefined);
   if (!isNarrow)
     throw triggerFaults.FILTER_REQUIRED(
       "eventId",
-      text`${field("eventId")}, ${field("subscriptionId")}, or since with state or onlyFailed`,
+      text`${field("eventId")}, ${field("subscriptionId")}, states, or since with state or onlyFailed`,
     );
-  // `onlyFailed` is left out if it is false, so that page tokens of earlier versions stay valid for the same filters.
-  return { eventId, subscriptionId, state, ...(req.onlyFailed && { onlyFailed: true }), ...range };
+  // Filters that are not set are left out, so that page tokens of earlier versions stay valid for the same filters.
+  return {
+    ...{ eventId, subscriptionId, state, ...range },
+    ...(req.onlyFailed && { onlyFailed: true }),
+    ...(kinds.length > 0 && { kinds }),
+    ...(req.statusCode > 0 && { statusCode: req.statusCode }),
+    ...(req.triggerSlug !== "" && { triggerSlug: req.triggerSlug }),
+  };
 }
 
 const everyMatch = { toolkitSlug: "", triggerSlug: "", subscriptionId: undefined, onlyUndelivered: false };
@@ -353,8 +387,14 @@ async function queue(
   return { count: queued.length, newest };
 }
 
-/** Returns an attempt in the form of the API. */
-function attemptMessage({ id, subscriptionId, state }: Delivery, entry: AttemptEntry): DeliveryAttemptMessage {
+/** Returns an attempt in the form of the API. `headers`: those of the request; undefined if the message has none. */
+function attemptMessage(
+  { id, subscriptionId, state }: Delivery,
+  entry: AttemptEntry,
+  headers: readonly (readonly [name: string, value: string])[] = [],
+): DeliveryAttemptMessage {
+  const sentAt = String(Math.floor(entry.startedAt / 1_000));
+  const sent = headers.map(([name, value]) => [name, name === "webhook-timestamp" ? sentAt : value] as const);
   const { error, responseBody, startedAt } = entry;
   const failure = deliveryFailure({ subscriptionId, error, responseBody, atMs: startedAt, state });
   return create(DeliveryAttemptSchema, {
@@ -368,6 +408,7 @@ function attemptMessage({ id, subscriptionId, state }: Delivery, entry: AttemptE
     responseHeaders: entry.responseHeaders,
     responseBody: entry.responseBody,
     requestUrl: entry.requestUrl,
+    requestHeaders: Object.fromEntries(sent),
     ...(failure && { failure: failureMessage(failure) }),
   });
 }

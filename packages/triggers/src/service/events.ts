@@ -1,4 +1,5 @@
 import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import { catalogFaults, shownSampleMs, type Trigger, type Webhook } from "@svc/catalog";
 import {
@@ -109,15 +110,32 @@ export function eventMethods(context: TriggersContext): Methods {
       return { event: eventMessage(caller.portal === undefined ? row : { ...row, dedupeKey: "" }) };
     },
 
-    async listIngestEndpoints({ projectId: asked }, ctx) {
+    async listIngestEndpoints({ projectId: asked, withLastEvents }, ctx) {
       const { projectId } = requireProject(ctx);
       if (asked !== "" && asked !== projectId) throw catalogFaults.PROJECT_NOT_FOUND(asked);
       const shared = sharedEndpoints(context);
       if (asked === "") return { endpoints: shared };
       const own = await privateEndpoints(context, projectId);
-      return { endpoints: [...shared, ...own].sort((a, b) => (a.toolkitSlug < b.toolkitSlug ? -1 : 1)) };
+      const endpoints = [...shared, ...own].sort((a, b) => (a.toolkitSlug < b.toolkitSlug ? -1 : 1));
+      if (withLastEvents) await addLastEvents(context, projectId, endpoints);
+      return { endpoints };
     },
   };
+}
+
+/** Sets when the newest event of each app came in that can post to the project. Costs one index lookup for each trigger of an app. */
+async function addLastEvents(
+  { db }: TriggersContext,
+  projectId: ProjectId,
+  endpoints: readonly IngestEndpoint[],
+): Promise<void> {
+  const events = eventsForProject(db, projectId);
+  for (const endpoint of endpoints) {
+    if (!endpoint.secretSet) continue;
+    const filter = { toolkitSlug: endpoint.toolkitSlug, triggerSlug: "", sinceMs: undefined, untilMs: undefined };
+    const [event] = await events.list(filter, { after: undefined, limit: 1 });
+    if (event !== undefined) endpoint.lastEventAt = timestampFromMs(event.receivedAt);
+  }
 }
 
 /** Default and maximum number of events that a poll returns. */

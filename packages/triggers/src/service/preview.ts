@@ -7,7 +7,6 @@ import type { SubscriptionSettings } from "@svc/db/documents/subscriptions";
 import { walkNewestEvents } from "@svc/db/events/list-walked";
 import { type Event, eventsForProject } from "@svc/db/events/repo";
 import type { Subscription } from "@svc/db/subscriptions/repo";
-import { previewedRequest } from "@svc/delivery";
 import {
   type PreviewedRequest,
   PreviewedRequestSchema,
@@ -18,10 +17,12 @@ import { triggerFaults } from "../errors.ts";
 import type { TriggersContext } from "./context.ts";
 import { requireScan } from "./portal-limits.ts";
 import { askedToolkit, requireEntity, requirePortalFields, subscriptionsOf, viewOf } from "./portal-scope.ts";
+import { type ShownEvent, shownRequest } from "./shown-request.ts";
 import { withWholeParts } from "./subscription-mask.ts";
 import { requireOneSelection } from "./subscription-match.ts";
 import { changeOfParts } from "./subscription-parts.ts";
 import { subscribedSlugs } from "./subscriptions.ts";
+import { samplePayload, selectedTypes } from "./test-event.ts";
 
 type Methods = Pick<ServiceImpl<typeof TriggersService>, "previewSubscription">;
 
@@ -30,6 +31,8 @@ const scanned = { events: 1_000, bytes: 33_554_432, page: 25 };
 /** Maximum time in milliseconds for which a preview in the portal reads events. */
 const portalScanMs = 2_000;
 const requestsMax = 5;
+/** Maximum number of made-up events that a preview shows if no stored event would be delivered. */
+const samplesMax = 3;
 
 /** The columns of a subscription that decide which events it receives, and in which form it receives them. */
 type Selection = Pick<Subscription, "toolkitSlug" | "triggerSlug" | "triggerSlugs" | "entityId" | "settings">;
@@ -99,9 +102,36 @@ async function preview(context: TriggersContext, caller: ProjectPrincipal, view:
       continue;
     }
     counted.matched++;
-    if (requests.length < requestsMax) requests.push(await requestOf(context, event, selection.settings));
+    if (requests.length < requestsMax) requests.push(await previewOf(context, event, selection.settings));
   }
-  return { ...counted, requests, ...(since !== undefined && { since: timestampFromMs(since) }) };
+  const samples = requests.length === 0 ? await samplesOf(context, caller, view, selection) : [];
+  return { ...counted, requests, samples, ...(since !== undefined && { since: timestampFromMs(since) }) };
+}
+
+/** Returns the requests of made-up events of the first selected types. A type for which the template gives no body has the fault. */
+async function samplesOf(
+  context: TriggersContext,
+  { projectId }: ProjectPrincipal,
+  view: CatalogView,
+  selection: Selection,
+): Promise<PreviewedRequest[]> {
+  const samples: PreviewedRequest[] = [];
+  const nowMs = context.clock.now();
+  for (const type of selectedTypes([...view.triggers.values()], selection).slice(0, samplesMax)) {
+    await context.turns.next(`project:${projectId}`);
+    const slugs = { toolkitSlug: type.toolkitSlug, triggerSlug: type.slug, entityId: selection.entityId };
+    const event = {
+      ...slugs,
+      projectId,
+      id: createId("evt", nowMs),
+      kind: "event" as const,
+      occurredAt: nowMs,
+      receivedAt: nowMs,
+    };
+    const payload = JSON.stringify(samplePayload(type));
+    samples.push({ ...(await previewOf(context, { ...event, payload }, selection.settings)), eventId: "" });
+  }
+  return samples;
 }
 
 /**
@@ -152,26 +182,10 @@ function isSelected({ triggerSlugs, entityId }: Selection, event: Event): boolea
   );
 }
 
-async function requestOf(
-  { renderBody, clock }: TriggersContext,
-  event: Event,
-  settings: SubscriptionSettings | null,
-): Promise<PreviewedRequest> {
-  const { format, credentials } = settings ?? {};
-  const times = { occurredAtMs: event.occurredAt, receivedAtMs: event.receivedAt };
-  const delivered = { ...event, kind: "event", ...times } as const;
-  const own = format?.kind === "custom" ? await renderBody(event.projectId, format.bodyJson, delivered) : undefined;
-  if (own !== undefined && "fault" in own)
-    return create(PreviewedRequestSchema, { eventId: event.id, error: `body_invalid: ${own.fault}` });
-  const nowMs = clock.now();
-  const id = { deliveryId: createId("dlv", nowMs), format };
-  const { headers, body } = previewedRequest(delivered, id, nowMs, own?.body);
-  const secret = [...(credentials?.headerNames ?? []), ...(credentials?.auth ? ["authorization"] : [])];
-  const shown = headers.filter(([name]) => !secret.some((other) => other.toLowerCase() === name.toLowerCase()));
-  const all = [...shown, ...secret.map((name) => [name, "…"] as const)];
-  return create(PreviewedRequestSchema, {
-    eventId: event.id,
-    headers: all.map(([name, value]) => ({ name, value })),
-    body,
-  });
+async function previewOf(context: TriggersContext, event: ShownEvent, settings: SubscriptionSettings | null) {
+  const nowMs = context.clock.now();
+  const shown = await shownRequest(context, event, settings, { deliveryId: createId("dlv", nowMs), atMs: nowMs });
+  if ("fault" in shown) return create(PreviewedRequestSchema, { eventId: event.id, error: shown.fault });
+  const headers = shown.headers.map(([name, value]) => ({ name, value }));
+  return create(PreviewedRequestSchema, { eventId: event.id, headers, body: shown.body });
 }

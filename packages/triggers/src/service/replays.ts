@@ -241,7 +241,7 @@ function pauseOf({ state }: ReplayRecord, paused: boolean, nowMs: number): Parti
   return paused ? { state: "paused", reason: "", waitsForId: null } : { state: "running", pacedAt: nowMs - fullStepMs };
 }
 
-type StartedFilter = ReplayFilter & Pick<ReplayRecord, "since"> & { readonly until: number };
+type StartedFilter = ReplayFilter & Pick<ReplayRecord, "since" | "onlyFailed"> & { readonly until: number };
 
 async function filterOf(
   context: TriggersContext,
@@ -261,8 +261,12 @@ async function filterOf(
   const subscriptionId = optionalId("sub", "subscriptionId", req.subscriptionId);
   requireSubscription(caller, subscriptionId);
   if (subscriptionId !== undefined) await requireActive(context, caller, subscriptionId);
+  const unknown = req.states.find((state) => state !== "failed");
+  if (unknown !== undefined) throw triggerFaults.DELIVERY_STATE_INVALID(unknown, ["failed"]);
+  const onlyFailed = req.states.length > 0;
   return {
-    ...{ projectId, createdAt, triggerSlug, toolkitSlug, onlyUndelivered: req.onlyUndelivered },
+    ...{ projectId, createdAt, triggerSlug, toolkitSlug },
+    ...{ onlyFailed, onlyUndelivered: onlyFailed || req.onlyUndelivered },
     subscriptionId: subscriptionId ?? null,
     since: sinceMs,
     // Events that are received from now on are delivered anyway. With an `until` in the future, the replay would try to catch up with them.

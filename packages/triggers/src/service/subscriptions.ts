@@ -1,3 +1,4 @@
+import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import type { Catalog, CatalogView } from "@svc/catalog";
 import {
@@ -14,6 +15,7 @@ import {
 import { type Executor, withTransaction } from "@svc/db/connect";
 import { expireDeliveries } from "@svc/db/deliveries/expire";
 import { readEndpointTimes } from "@svc/db/deliveries/read-endpoint-times";
+import { readSubscriptionStats } from "@svc/db/deliveries/read-stats";
 import { closePause, endPause, openPause } from "@svc/db/replays/pause";
 import { readSubscriptionProgress } from "@svc/db/subscriptions/read-progress";
 import type { Subscription, SubscriptionChange } from "@svc/db/subscriptions/repo";
@@ -104,7 +106,10 @@ export function subscriptionMethods(context: TriggersContext): Methods {
       const id = requireId("sub", "id", req.id);
       const row = await subscriptionsOf(db, requireProject(ctx)).find(id);
       if (row === undefined) throw triggerFaults.SUBSCRIPTION_NOT_FOUND("id", req.id);
-      return { subscription: await wholeSubscription(context, row) };
+      const subscription = await wholeSubscription(context, row);
+      return req.statsSince === undefined
+        ? { subscription }
+        : { subscription, stats: await statsOf(context, row, timestampMs(req.statsSince)) };
     },
 
     async updateSubscription(req, ctx) {
@@ -158,6 +163,24 @@ export function subscriptionMethods(context: TriggersContext): Methods {
       await dispatcher.expire(id);
       return {};
     },
+  };
+}
+
+/** Returns the results of the deliveries to a subscription since a time in the form of the API. */
+async function statsOf({ db, clock }: TriggersContext, { projectId, id }: Subscription, sinceMs: number) {
+  const untilMs = clock.now();
+  const since = Math.max(0, Math.min(sinceMs, untilMs));
+  const {
+    isCut: cut,
+    bars,
+    answers,
+    ...stats
+  } = await readSubscriptionStats(db, projectId, id, { sinceMs: since, untilMs });
+  return {
+    ...{ ...stats, cut, byStatus: [...answers] },
+    since: timestampFromMs(stats.sinceMs),
+    until: timestampFromMs(untilMs),
+    bars: bars.map(({ atMs, ...counts }) => ({ ...counts, at: timestampFromMs(atMs) })),
   };
 }
 

@@ -61,9 +61,9 @@ export async function testPayload(
 }
 
 /** Returns the event types that a subscription receives. Its filter does not count. */
-function selectedTypes(
+export function selectedTypes(
   types: readonly Trigger[],
-  { toolkitSlug, triggerSlug, triggerSlugs }: Subscription,
+  { toolkitSlug, triggerSlug, triggerSlugs }: Pick<Subscription, "toolkitSlug" | "triggerSlug" | "triggerSlugs">,
 ): readonly Trigger[] {
   const slugs = triggerSlug === "" ? triggerSlugs : [triggerSlug];
   if (slugs.length > 0) return types.filter(({ slug }) => slugs.includes(slug));
@@ -78,7 +78,7 @@ function isOwn({ toolkitSlug }: Trigger): boolean {
 }
 
 /** Returns a payload that an event of the type could have. Empty if svc knows no such payload. */
-function samplePayload(type: Trigger): object {
+export function samplePayload(type: Trigger): object {
   const isOfApp = !isOwn(type) && type.toolkitSlug !== operationalToolkitSlug;
   const sample = isOfApp ? sampleOfSchema(type.outputSchema) : type.sample(shownSampleMs).body;
   return isObject(sample) ? sample : {};

@@ -116,14 +116,19 @@ function printRange(
   context.note(`${what} queued${rest}. \`svc deliveries --subscription <id>\` shows the results.`);
 }
 
-type StartValues = JsonOption & { readonly since?: number; readonly watch?: true };
+type StartValues = JsonOption & { readonly since?: number; readonly onlyFailed?: true; readonly watch?: true };
 
 /** The command `svc events replay`, which delivers the events of a period again, at a limited rate. */
 export const addEventReplay = command(
   TriggersService.method.startReplay,
   {
     says: "deliver the events of a time again, at a limited pace, to the subscriptions that match them",
-    options: [...rangeOptions, rateOption, ["--watch", "show its progress until it ends"]],
+    options: [
+      ...rangeOptions,
+      ["--only-failed", "only events whose delivery failed, without events that were never sent"],
+      rateOption,
+      ["--watch", "show its progress until it ends"],
+    ],
     more: watchNotes,
     examples: [
       "svc events replay --since 2d --rate 50/s --watch",
@@ -134,7 +139,7 @@ export const addEventReplay = command(
   async ({ values, context, project, asJson }: Run<StartValues>, request) => {
     requireRange(values, "--since");
     const client = await project();
-    const started = await client.triggers.startReplay(request);
+    const started = await client.triggers.startReplay({ ...request, ...(values.onlyFailed && { states: ["failed"] }) });
     const { replay, total, counts } = started;
     for (const warning of started.warnings) context.note(`warning: ${warning}`);
     if (replay === undefined) {

@@ -36,7 +36,7 @@ export function progressText({ queued, total, totalComplete }: Replay): string {
 
 /** Returns the properties of a replay (a request to deliver events again) as pairs of name and value, for printing. */
 export function replayFacts(replay: Replay): readonly (readonly [string, string])[] {
-  const { id, since, until, toolkitSlug, triggerSlug, subscriptionId, onlyUndelivered, perSecond } = replay;
+  const { id, since, until, toolkitSlug, triggerSlug, subscriptionId, onlyUndelivered, perSecond, states } = replay;
   return [
     ["id", id],
     ["state", replayStateText(replay)],
@@ -48,7 +48,7 @@ export function replayFacts(replay: Replay): readonly (readonly [string, string]
     ["toolkit", toolkitSlug],
     ["trigger", triggerSlug],
     ["subscription", subscriptionId],
-    ["only", onlyUndelivered ? "undelivered" : ""],
+    ["only", states.join(", ") || (onlyUndelivered ? "undelivered" : "")],
     ["started", timeText(replay.createdAt)],
     ["ended", replay.endedAt === undefined ? "" : timeText(replay.endedAt)],
   ];

@@ -1,0 +1,1 @@
+ALTER TABLE "replays" ADD COLUMN "only_failed" boolean DEFAULT false NOT NULL;

@@ -18,6 +18,7 @@ import { PageFailed } from "./shell/page-failed.tsx";
 import { pageFrom } from "./shell/page-file.ts";
 import { oneOfParam, parseSearch, searchReader, stringifySearch, textParam } from "./shell/search-params.ts";
 import { AddSeat, AdminPages, NoPage, ProjectPages, Start } from "./shell/start.tsx";
+import { rangeNames } from "./words/spans.ts";
 
 // All pages of the console. The browser loads a page when the page is first shown. The search parameters of a page are declared here, or in
 // its filters.ts if the page is a list. The console loads these declarations at its start, so that it can read an address before it loads
@@ -79,8 +80,13 @@ const subscription = page(
   project,
   "subscriptions/$subscriptionId",
   () => import("./pages/subscriptions/detail.tsx"),
-  // Time since which events were not delivered (RFC 3339). Set if the user has just enabled the subscription again.
-  searchReader({ missedSince: textParam }),
+  searchReader({
+    // Time since which events were not delivered (RFC 3339). Set if the user has just enabled the subscription again.
+    missedSince: textParam,
+    tab: oneOfParam(["overview", "deliveries", "settings", "secret"]),
+    // Time of the figures. Default: the last 24 hours.
+    range: oneOfParam(rangeNames),
+  }),
 );
 
 const changeSubscription = page(

@@ -69,13 +69,17 @@ export const triggers: Area = {
     },
     {
       name: "deliveries",
-      path: ({ badId }) => `deliveries?subscription=${badId}`,
-      shows: (page) => page.getByRole("row").nth(1).getByText("the endpoint is failing").waitFor(),
+      path: () => "deliveries",
+      shows: (page) => page.getByRole("row", { name: "after a test" }).first().waitFor(),
     },
     {
       name: "delivery",
       path: ({ delivery }) => `deliveries/${delivery}`,
-      shows: (page) => page.getByText("The endpoint answered 503.").first().waitFor(),
+      shows: (page) =>
+        page
+          .getByRole("region", { name: /^Answer/ })
+          .getByText("the queue is full")
+          .waitFor(),
     },
     {
       name: "subscriptions",
@@ -85,7 +89,27 @@ export const triggers: Area = {
     {
       name: "subscription",
       path: ({ badId }) => `subscriptions/${badId}`,
-      shows: (page) => page.getByText("svc sends one delivery as a test in").waitFor(),
+      shows: (page) => page.getByRole("region", { name: "Last failure" }).getByText("the queue is full").waitFor(),
+    },
+    {
+      name: "subscription-deliveries",
+      path: ({ badId }) => `subscriptions/${badId}?tab=deliveries`,
+      shows: (page) =>
+        page
+          .getByRole("row", { name: "Retrying" })
+          .or(page.getByRole("row", { name: "503" }))
+          .first()
+          .waitFor(),
+    },
+    {
+      name: "subscription-settings",
+      path: ({ badId }) => `subscriptions/${badId}?tab=settings`,
+      shows: (page) => page.getByRole("region", { name: "Subscription" }).getByText("All calendar events").waitFor(),
+    },
+    {
+      name: "subscription-secret",
+      path: ({ badId }) => `subscriptions/${badId}?tab=secret`,
+      shows: (page) => page.getByRole("button", { name: "Replace the secret" }).waitFor(),
     },
     {
       name: "subscription-new",
@@ -110,7 +134,7 @@ export const triggers: Area = {
     {
       name: "ingest",
       path: () => "ingest",
-      shows: (page) => page.getByText("Ready").waitFor(),
+      shows: (page) => page.getByText("Secret set").waitFor(),
     },
   ],
 };

@@ -26,6 +26,7 @@ browserTest("the command of each inbound path makes an event, pasted where its v
     await page.getByText(slug, { exact: true }).click();
     const item = page.getByRole("listitem").filter({ hasText: slug });
     await item.getByText(scheme, { exact: true }).waitFor();
+    await item.getByText("The same post with curl").click();
     const command = (await item.locator("pre").filter({ hasText: "curl" }).textContent()) ?? "";
     const { stdout } = await promisify(execFile)("bash", ["-c", command], {
       env: { PATH: process.env["PATH"], ...secrets },

@@ -41,21 +41,38 @@ browserTest("the first event of an empty project is there within two seconds, wi
   expect(performance.now() - postedAt).toBeLessThan(6_000);
 });
 
-browserTest("a subscription is made, its secret shown once, and a test event is seen to arrive", async () => {
-  const { page, faults } = await consoles.open({ path: `p/${consoles.projectId}/subscriptions/new` });
+/** Presses a button or a link, and counts the press. */
+const pressesOf = (page: Page) => {
+  let presses = 0;
+  return {
+    press: async (role: "button" | "link" | "row", name: string | RegExp) => {
+      presses += 1;
+      await page.getByRole(role, { name }).first().click();
+    },
+    count: () => presses,
+  };
+};
+
+browserTest("a subscription is made with a test in two presses; its secret is shown once", async () => {
+  const { page, faults } = await consoles.open({ path: `p/${consoles.projectId}/subscriptions` });
   faults.expectStatus(400);
+  const { press, count } = pressesOf(page);
+  await press("link", "New subscription");
   await page.getByLabel("Endpoint").fill("ftp://example.com/hook");
-  await page.getByRole("button", { name: "Subscribe" }).click();
+  await page.getByLabel("Endpoint").press("Enter");
   await page.getByRole("alert").getByText("ENDPOINT_URL_INVALID").waitFor();
   await page.getByLabel("Endpoint").fill(receiver.url);
-  await page.getByRole("button", { name: "Subscribe" }).click();
-  await page.getByText(/^whsec_/).waitFor();
-  await page.getByRole("link", { name: "Send a test event" }).click();
-  await page.getByRole("button", { name: "Send a test event" }).click();
-  await page.getByRole("region", { name: "Try it" }).getByText("delivered").waitFor();
+  await press("button", "Create and send a test");
+  await page.getByRole("region", { name: "Test" }).getByText("Delivered").waitFor();
+  expect(count()).toBe(2);
   expect(receiver.requests).toHaveLength(1);
+  await page.getByText(/^whsec_/).waitFor();
+  await page.getByRole("link", { name: "Open the subscription" }).click();
+  await page.getByRole("button", { name: "Send a test event" }).click();
+  await page.getByRole("region", { name: "Try it" }).getByText("Delivered").waitFor();
+  expect(receiver.requests).toHaveLength(2);
   await page.reload();
-  await page.getByRole("heading", { name: receiver.url }).waitFor();
+  await page.getByRole("heading", { name: receiver.url.replace("http://", "") }).waitFor();
   expect(await page.getByText(/^whsec_/).count()).toBe(0);
 });
 
@@ -63,10 +80,13 @@ browserTest("a delivery that fails is found, its endpoint mended, and its event 
   receiver.script({ status: 503, headers: { "retry-after": "600" }, body: "down for maintenance" });
   await postCalendar(consoles.svc, { channel: "fails" });
   const page = await openPage("deliveries");
-  await page.getByRole("row", { name: "The endpoint answered 503." }).click();
+  const { press, count } = pressesOf(page);
+  await press("link", "Needs attention");
+  await press("row", "503");
   const panel = page.getByRole("region", { name: /^dlv_/ });
   await panel.getByText("down for maintenance").waitFor();
-  await panel.getByRole("link", { name: /^evt_/ }).click();
+  expect(count()).toBe(2);
+  await panel.getByRole("link", { name: "calendar.events_changed" }).click();
   const deliveries = page.getByRole("region", { name: "Deliveries" });
   await deliveries.getByText("Retrying").waitFor();
   receiver.script({ status: 200 });
@@ -177,20 +197,43 @@ browserTest(
   },
 );
 
-browserTest("what failed is found by its state, whichever endpoint it went to, without a time", async () => {
+browserTest("what was delivered is found by its tab, whichever endpoint it went to, without a time", async () => {
   const { json } = await consoles.svc.call("svc.v1.TriggersService/CreateSubscription", { endpointUrl: receiver.url });
   await postCalendar(consoles.svc, { channel: "gone" });
   await consoles.svc.call("svc.v1.TriggersService/DeleteSubscription", { id: json.subscription.id });
   const page = await openPage("deliveries");
-  await page.getByRole("combobox", { name: "State: any" }).click();
-  await page.getByRole("option", { name: "delivered" }).click();
-  await page.getByRole("combobox", { name: "To: any endpoint" }).waitFor();
-  await page.getByRole("columnheader", { name: "To", exact: true }).waitFor();
+  await page.getByRole("navigation", { name: "State" }).getByRole("link", { name: "Delivered" }).click();
+  await page.getByRole("combobox", { name: "Endpoint: any" }).waitFor();
   await page
-    .getByRole("row", { name: /Delivered .*127\.0\.0\.1/ })
+    .getByRole("row", { name: /Delivered/ })
     .first()
     .waitFor();
+  expect(await page.getByRole("row", { name: /Waiting|Retrying|Failed/ }).count()).toBe(0);
   expect(page.url()).toMatch(/deliveries\?state=delivered$/);
+});
+
+browserTest("all failures of an endpoint are resent in two presses, and the number is shown before", async () => {
+  const { json } = await consoles.svc.call("svc.v1.TriggersService/CreateSubscription", { endpointUrl: receiver.url });
+  const { id } = json.subscription;
+  for (const channel of ["dead-1", "dead-2", "dead-3"]) await postCalendar(consoles.svc, { channel });
+  const { db } = consoles.svc.database;
+  await until(async () => {
+    const { deliveries } = (await consoles.svc.call("svc.v1.TriggersService/ListDeliveries", { subscriptionId: id }))
+      .json;
+    return deliveries.length === 3 && deliveries.every(({ state }: { state: string }) => state === "delivered");
+  });
+  await db.sql`update deliveries set state = 'dead_letter' where subscription_id = (
+    select id from subscriptions order by created_at desc limit 1)`;
+  const page = await openPage(`subscriptions/${id}`);
+  const { press, count } = pressesOf(page);
+  await press("link", "Resend failed (3)");
+  await press("button", "Resend 3 deliveries");
+  expect(count()).toBe(2);
+  await until(async () => {
+    const request = { subscriptionId: id, states: ["delivered"] };
+    return (await consoles.svc.call("svc.v1.TriggersService/ListDeliveries", request)).json.deliveries.length === 3;
+  });
+  await consoles.svc.call("svc.v1.TriggersService/DeleteSubscription", { id });
 });
 
 browserTest("by keyboard alone an event is found, read beside the list, opened and sent again", async () => {

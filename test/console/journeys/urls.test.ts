@@ -77,12 +77,17 @@ const cases: Record<string, Pressed> = {
   "deliveries: to whom, state, time, and one beside the list": {
     path: () => `deliveries?subscription=${ids["badId"]}`,
     press: async (page) => {
-      await choose(page, "State", "waiting or retrying");
+      await page.getByRole("link", { name: "Needs attention" }).click();
       await choose(page, "Created", "last 24 h");
       await openFirst(page);
     },
-    search: /subscription=sub_.*state=pending.*range=24h.*open=dlv_/,
-    shows: (page) => page.getByText("The endpoint answered 503.").first().waitFor(),
+    search: /subscription=sub_.*state=failed.*range=24h.*open=dlv_/,
+    shows: (page) =>
+      page
+        .getByRole("region", { name: /^Answer/ })
+        .first()
+        .getByText("503")
+        .waitFor(),
   },
   "replays: the one that would be started": {
     path: () => "events?toolkit=calendar&range=7d",

@@ -3,7 +3,8 @@ import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useRows } from "../calls/rows.ts";
 import { useNow } from "../clock.ts";
 import { Attempts } from "../pages/deliveries/attempts.tsx";
-import { type DeliveriesSearch, deliveriesRequest, deliveriesSearch } from "../pages/deliveries/filters.ts";
+import { type DeliveriesSearch, deliveriesSearch } from "../pages/deliveries/filters.ts";
+import { deliveriesRequest } from "../pages/deliveries/request.ts";
 import { anyOption, Choice, SpanChoice } from "../ui/fields/choice.tsx";
 import { Disclosure } from "../ui/layout/disclosure.tsx";
 import { Section } from "../ui/layout/section.tsx";
@@ -12,7 +13,8 @@ import { NoMatch } from "../ui/notice/empty.tsx";
 import { ListStates, LoadMore } from "../ui/rows/list-states.tsx";
 import { State } from "../ui/values/state.tsx";
 import { Time } from "../ui/values/time.tsx";
-import { deliveryFilterOptions, deliveryFilters, deliveryWhy, deliveryWord } from "../words/deliveries.ts";
+import { deliveryFilterOptions, deliveryWhy, deliveryWord } from "../words/deliveries.ts";
+import { deliveryFilters } from "../words/delivery-filters.ts";
 import { deliveredEvent } from "./words.ts";
 
 const lookMs = 3_000;
@@ -25,7 +27,7 @@ export function EndpointDeliveries({ projectId, endpoint: { id } }: { projectId:
   const navigate = useNavigate();
   const change = (to: DeliveriesSearch) =>
     void navigate({ to: ".", search: (old: object) => ({ ...old, ...to }), replace: true });
-  const request = deliveriesRequest({ ...search, subscription: id }, id, useNow(minuteMs));
+  const request = deliveriesRequest({ ...search, subscription: id }, useNow(minuteMs));
   const list = useRows(
     TriggersService.method.listDeliveries,
     { ...request, pageSize, withTriggers: true },

@@ -17,6 +17,11 @@ export function useIsPhone(): boolean {
   return useMedia("(max-width: 719px)");
 }
 
+/** True if the page is too narrow for all columns of a list (under 1,180 px). Lists then leave out columns. */
+export function useIsNarrow(): boolean {
+  return useMedia("(max-width: 1179px)");
+}
+
 /** True if the user presses buttons with a finger, so that buttons must be large. */
 export function useIsCoarse(): boolean {
   return useMedia("(pointer: coarse)");

@@ -1,4 +1,5 @@
 import { type Timestamp, timestampMs } from "@bufbuild/protobuf/wkt";
+import { type DeliveryTab, deliveryFilters } from "./delivery-filters.ts";
 import { relativeWords } from "./time.ts";
 import { unknownWord, type Word } from "./word.ts";
 
@@ -24,18 +25,27 @@ const retrying: Word = {
   says: "An attempt failed. svc tries again.",
 };
 
-/** Returns the word, colour and icon for the state of a delivery. `attempts`: number of attempts so far. */
-export function deliveryWord({ state, attempts }: { state: string; attempts: number }): Word {
-  if (state === "pending" && attempts > 0) return retrying;
-  return (words as Record<string, Word>)[state] ?? unknownWord(state);
+/**
+ * Returns the word, colour and icon for the state of a delivery. `attempts`: number of attempts so far. `maxAttempts`: number of attempts
+ * after which svc gives up; 0 if it is not known.
+ */
+export function deliveryWord({
+  state,
+  attempts,
+  maxAttempts = 0,
+}: {
+  state: string;
+  attempts: number;
+  maxAttempts?: number;
+}): Word {
+  if (state !== "pending" || attempts === 0) return (words as Record<string, Word>)[state] ?? unknownWord(state);
+  return maxAttempts === 0 ? retrying : { ...retrying, word: `Retrying (${attempts} of ${maxAttempts})` };
 }
 
-/** The values of the filter of deliveries: one of the states, or `failed`: deliveries that had an attempt and are not delivered. */
-export const deliveryFilters = ["failed", ...deliveryStates] as const;
-
-const filterWords: Record<(typeof deliveryFilters)[number], string> = {
+const filterWords: Record<DeliveryTab, string> = {
   failed: "retrying or failed",
   pending: "waiting or retrying",
+  retrying: "retrying",
   delivered: "delivered",
   dead_letter: "failed",
 };
@@ -148,6 +158,41 @@ export function deliveryWhy(
     return `${failure} Waiting: the endpoint receives deliveries at a limited rate. Next attempt ${when}.`.trim();
   const attempt = attempts === 0 ? "First attempt" : "Next attempt";
   return `${failure} ${attempt} ${when}.`.trim();
+}
+
+/**
+ * Returns when the next attempt of a delivery starts, or why there is none. Empty if the delivery is delivered. `now`: in epoch
+ * milliseconds.
+ */
+export function nextWords(
+  {
+    state,
+    attempts,
+    lastError,
+    nextAttemptAt,
+    waitingReason,
+  }: {
+    state: string;
+    attempts: number;
+    lastError: string;
+    nextAttemptAt?: Timestamp | undefined;
+    waitingReason: string;
+  },
+  now: number,
+): string {
+  if (state === "delivered") return "";
+  if (state !== "pending") return endWords(lastError);
+  if (waitingReason === "restored") return "after the restore";
+  if (nextAttemptAt === undefined) return "";
+  const dueAt = timestampMs(nextAttemptAt);
+  const when = dueAt <= now ? "now" : (relativeWords(dueAt, now) ?? "in more than a day");
+  if (!isHeldBack({ waitingReason })) return when;
+  return attempts === 0 ? `after a test, ${when}` : `test ${when}`;
+}
+
+function endWords(lastError: string): string {
+  if (lastError.startsWith("http_410")) return "endpoint is gone";
+  return lastError.startsWith("subscription_inactive") ? "endpoint is off" : "gave up";
 }
 
 /** True if a pending delivery waits because its endpoint is failing. svc sends only one delivery at a time to a failing endpoint. */

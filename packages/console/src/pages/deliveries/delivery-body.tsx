@@ -7,12 +7,14 @@ import { Facts } from "../../ui/values/facts.tsx";
 import { Time } from "../../ui/values/time.tsx";
 import { isHeldBack } from "../../words/deliveries.ts";
 import { ReplayButton } from "../events/replay-button.tsx";
-import { Attempts } from "./attempts.tsx";
+import { AttemptTimeline } from "./attempt-timeline.tsx";
+import { DeliveredEvent } from "./delivered-event.tsx";
 import { TryNow } from "./delivery-item.tsx";
 import { useSubscriptions } from "./endpoints.ts";
+import { SentAttempts } from "./sent-attempts.tsx";
 
 /** Draws the facts of a delivery and its attempts. If svc gave up on the delivery, also draws the button that sends its event again. */
-export function DeliveryBody({ projectId, delivery }: { projectId: string; delivery: Delivery }) {
+export default function DeliveryBody({ projectId, delivery }: { projectId: string; delivery: Delivery }) {
   const { endpointOf } = useSubscriptions();
   const { id, eventId, subscriptionId, state, attempts, createdAt, nextAttemptAt, replayed, waitingReason } = delivery;
   const navigate = useNavigate();
@@ -20,7 +22,7 @@ export function DeliveryBody({ projectId, delivery }: { projectId: string; deliv
   const waits = next !== undefined && isHeldBack(delivery);
   const eventLink = (
     <Link to="/p/$projectId/events/$eventId" params={{ projectId, eventId }}>
-      <code>{eventId}</code>
+      <DeliveredEvent delivery={delivery} />
     </Link>
   );
   const endpointLink = (
@@ -79,7 +81,8 @@ export function DeliveryBody({ projectId, delivery }: { projectId: string; deliv
             </p>
           )
         )}
-        <Attempts deliveryId={id} isPending={state === "pending"} />
+        <AttemptTimeline delivery={delivery} />
+        <SentAttempts deliveryId={id} isPending={state === "pending"} />
       </Section>
     </Stack>
   );

@@ -61,7 +61,17 @@ function Next({ at, isFirst, isHeld }: { at: Timestamp; isFirst: boolean; isHeld
 }
 
 /** Draws a button that sends a waiting delivery immediately, or all deliveries that wait for an endpoint. */
-export function TryNow({ request }: { request: { deliveryId: string } | { subscriptionId: string } }) {
+export function TryNow({
+  request,
+  words = "Try now",
+  isMain = false,
+}: {
+  request: { deliveryId: string } | { subscriptionId: string };
+  /** Label of the button. Default: `Try now`. */
+  words?: string;
+  /** True if it is the main button of its part of the page. */
+  isMain?: boolean;
+}) {
   const queries = useQueryClient();
   const send = useWrite(TriggersService.method.tryNow, {
     onSuccess: ({ count }) => {
@@ -77,8 +87,13 @@ export function TryNow({ request }: { request: { deliveryId: string } | { subscr
   });
   return (
     <>
-      <Button icon="play" busy={send.isSending ? "Sending" : undefined} onPress={() => send.send(request)}>
-        Try now
+      <Button
+        kind={isMain ? "primary" : "plain"}
+        icon="play"
+        busy={send.isSending ? "Sending" : undefined}
+        onPress={() => send.send(request)}
+      >
+        {words}
       </Button>
       <FaultNotice error={send.error} />
     </>

@@ -4,7 +4,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { DetailPage } from "../../frame/detail-page.tsx";
 import { State } from "../../ui/values/state.tsx";
 import { attemptErrorWords, deliveryWord } from "../../words/deliveries.ts";
-import { DeliveryBody } from "./delivery-body.tsx";
+import DeliveryBody from "./delivery-body.tsx";
 
 const route = getRouteApi("/p/$projectId/deliveries/$deliveryId");
 const lookMs = 2_000;

@@ -1,36 +1,58 @@
 import { type Delivery, TriggersService } from "@svc/gen/triggers";
 import { Link } from "@tanstack/react-router";
+import { lazy, Suspense } from "react";
 import { useRows } from "../../calls/rows.ts";
 import { useNow } from "../../clock.ts";
 import type { ListPart } from "../../frame/list-filters.tsx";
 import { type ListColumns, listView, ShownList, useListSearch } from "../../frame/list-page.tsx";
 import { buttonClass } from "../../ui/buttons/button.tsx";
 import { anyOption, Choice, SpanChoice } from "../../ui/fields/choice.tsx";
-import { Page } from "../../ui/layout/page.tsx";
+import { AttemptDots } from "../../ui/flow/attempt-dots.tsx";
 import { SidePanel } from "../../ui/layout/split.tsx";
 import { Line } from "../../ui/layout/stack.tsx";
-import { useIsPhone } from "../../ui/media.ts";
-import { Empty } from "../../ui/notice/empty.tsx";
+import { useIsNarrow, useIsPhone } from "../../ui/media.ts";
+import { Empty, Skeleton } from "../../ui/notice/empty.tsx";
 import { ClearFilters } from "../../ui/rows/list-states.tsx";
 import { State } from "../../ui/values/state.tsx";
 import { Time } from "../../ui/values/time.tsx";
-import { deliveryFilterOptions, deliveryFilters, deliveryWhy, deliveryWord } from "../../words/deliveries.ts";
-import { DeliveryBody } from "./delivery-body.tsx";
+import { attemptWord, deliveryWhy, deliveryWord, nextWords } from "../../words/deliveries.ts";
+import type { DeliveryTab } from "../../words/delivery-filters.ts";
+import { useTriggerSlugs } from "../events/trigger-choice.tsx";
+import { DeliveredEvent } from "./delivered-event.tsx";
 import { useSubscriptions } from "./endpoints.ts";
-import { type DeliveriesSearch, deliveriesRequest, deliveriesSearch, isOfAll, subscriptionOf } from "./filters.ts";
+import { type DeliveriesSearch, deliveriesSearch } from "./filters.ts";
+import styles from "./list.module.css";
+import { deliveriesRequest, resendFailed } from "./request.ts";
+
+const DeliveryBody = lazy(() => import("./delivery-body.tsx"));
 
 const lookMs = 5_000;
 const minuteMs = 60_000;
+
+/** The tabs of the list. A tab without `state` shows all deliveries. */
+const tabs: readonly { readonly words: string; readonly state: DeliveryTab | undefined }[] = [
+  { words: "All", state: undefined },
+  { words: "Needs attention", state: "failed" },
+  { words: "Retrying", state: "retrying" },
+  { words: "Failed", state: "dead_letter" },
+  { words: "Delivered", state: "delivered" },
+];
+
+/** Answers that the filter offers besides those in the list. */
+const commonAnswers = ["400", "401", "403", "404", "410", "422", "429", "500", "502", "503", "504"];
 
 const deliveries = listView({
   title: "Deliveries",
   params: deliveriesSearch,
   filters: DeliveryFilters,
+  actions: ResendFailed,
   columns: useDeliveryColumns,
   card: (delivery: Delivery) => (
     <>
+      <DeliveredEvent delivery={delivery} />
       <Line apart>
         <State word={deliveryWord(delivery)} />
+        <Dots delivery={delivery} />
         <Time at={delivery.createdAt} />
       </Line>
       <Why delivery={delivery} />
@@ -43,62 +65,91 @@ const deliveries = listView({
   noMatch: "No delivery matches",
 });
 
-/**
- * Draws the deliveries to one subscription, or the deliveries in one state to every subscription. The newest is first; the open delivery
- * has a panel.
- */
+/** Draws the deliveries of the project or of one subscription, the newest first. The open delivery has a panel. */
 export default function DeliveriesPage() {
   const search = useListSearch(deliveriesSearch);
-  const { subscriptions, error, reload } = useSubscriptions();
-  const first = subscriptions?.[0]?.id;
-  const rows = useRows(
-    TriggersService.method.listDeliveries,
-    deliveriesRequest(search, first, useNow(minuteMs)),
-    (answer) => answer.deliveries,
-    { enabled: isOfAll(search) || subscriptionOf(search, first) !== "", refetchMs: lookMs },
-  );
-  // A deleted subscription's deliveries are kept. They can be found by their state.
-  if (subscriptions?.length === 0 && !isOfAll(search)) {
-    return (
-      <Page title="Deliveries" fill>
-        <NoSubscription />
-      </Page>
-    );
-  }
-  // If the subscriptions could not be read, the page does not know whose deliveries to show, so it loads none.
-  const isUnknown = subscriptions === undefined && error !== null && !isOfAll(search);
-  return <ShownList of={deliveries} list={isUnknown ? { ...rows, error, reload, state: "failed" } : rows} />;
+  const request = { ...deliveriesRequest(search, useNow(minuteMs)), withDetails: true };
+  const rows = useRows(TriggersService.method.listDeliveries, request, (answer) => answer.deliveries, {
+    refetchMs: lookMs,
+  });
+  return <ShownList of={deliveries} list={rows} />;
 }
 
-/** Returns the columns of the list. If the list shows several subscriptions, it has a column for the subscription. */
+/** Returns the columns of the list. A narrow list, or one next to an open panel, has fewer. */
 function useDeliveryColumns({ search }: ListPart<Delivery, DeliveriesSearch>): ListColumns<Delivery> {
-  const { subscriptions, endpointOf } = useSubscriptions();
+  const { endpointOf } = useSubscriptions();
+  const isNarrow = useIsNarrow();
+  const isBeside = search.open !== undefined;
+  const event: ListColumns<Delivery> = [
+    {
+      id: "event",
+      title: "Event",
+      width: "minmax(160px, 3fr)",
+      linked: (delivery) => <DeliveredEvent delivery={delivery} />,
+    },
+  ];
   const to: ListColumns<Delivery> = [
     {
       id: "to",
-      title: "To",
-      width: "minmax(120px, 1fr)",
+      title: "Endpoint",
+      width: "minmax(96px, 1fr)",
       cell: ({ subscriptionId }) => <span title={endpointOf(subscriptionId)}>{endpointOf(subscriptionId)}</span>,
     },
   ];
-  return [
-    { id: "created", title: "Created", width: "136px", cell: ({ createdAt }) => <Time at={createdAt} /> },
-    { id: "state", title: "State", width: "120px", cell: (delivery) => <State word={deliveryWord(delivery)} /> },
-    ...(subscriptionOf(search, subscriptions?.[0]?.id) === "" ? to : []),
-    { id: "attempts", title: "Attempts", width: "72px", cell: ({ attempts }) => attempts },
-    {
-      id: "why",
-      title: "Last failure, next attempt",
-      width: "minmax(160px, 2fr)",
-      cell: (delivery) => <Why delivery={delivery} />,
-    },
-    "id",
+  const state: ListColumns<Delivery> = [
+    { id: "state", title: "State", width: "148px", cell: (delivery) => <State word={deliveryWord(delivery)} /> },
+    { id: "answer", title: "Answer", width: "96px", cell: (delivery) => <Answer delivery={delivery} /> },
   ];
+  const tries: ListColumns<Delivery> = [
+    { id: "tries", title: "Tries", width: "112px", cell: (delivery) => <Dots delivery={delivery} /> },
+  ];
+  const next: ListColumns<Delivery> = [
+    { id: "next", title: "Next", width: "128px", cell: (delivery) => <Next delivery={delivery} /> },
+  ];
+  const created: ListColumns<Delivery> = [
+    { id: "created", title: "Created", width: "112px", cell: ({ createdAt }) => <Time at={createdAt} /> },
+  ];
+  if (isBeside) return [...event, ...state];
+  return [...event, ...to, ...state, ...tries, ...(isNarrow ? [] : next), ...created];
+}
+
+/** Draws the answer to the latest attempt of a delivery. */
+function Answer({
+  delivery: { attempts, state, lastError, lastStatusCode },
+}: {
+  delivery: Pick<Delivery, "attempts" | "state" | "lastError" | "lastStatusCode">;
+}) {
+  if (attempts === 0) return <span>not sent yet</span>;
+  return <State word={attemptWord(state === "delivered" ? "" : lastError, lastStatusCode)} />;
+}
+
+function Dots({ delivery: { attemptMarks, state } }: { delivery: Delivery }) {
+  return <AttemptDots attempts={attemptMarks.map(({ error }) => error === "")} isPending={state === "pending"} />;
+}
+
+/** Draws when the next attempt of a delivery starts. */
+function Next({ delivery }: { delivery: Delivery }) {
+  return <span>{nextWords(delivery, useNow())}</span>;
 }
 
 /** Draws in words why a delivery is in its state. */
 function Why({ delivery }: { delivery: Delivery }) {
   return <span>{deliveryWhy(delivery, useNow())}</span>;
+}
+
+/** Draws the link to the dialog that counts what failed in the list, and sends it again. */
+function ResendFailed({ projectId, search }: ListPart<Delivery, DeliveriesSearch>) {
+  const now = useNow(minuteMs);
+  return (
+    <Link
+      to="/p/$projectId/replays"
+      params={{ projectId }}
+      search={resendFailed(search, now)}
+      className={buttonClass()}
+    >
+      Resend failed…
+    </Link>
+  );
 }
 
 function DeliveryPanel({
@@ -121,54 +172,73 @@ function DeliveryPanel({
   );
   return (
     <SidePanel title={delivery.id} link={link} onClose={onClose}>
-      <DeliveryBody projectId={projectId} delivery={delivery} />
+      <Suspense fallback={<Skeleton rows={8} />}>
+        <DeliveryBody projectId={projectId} delivery={delivery} />
+      </Suspense>
     </SidePanel>
   );
 }
 
-function NoSubscription() {
-  return (
-    <Empty icon="subscription" title="No subscriptions yet">
-      <p>A delivery sends one event to one endpoint. Create a subscription first.</p>
-    </Empty>
-  );
-}
-
-function NoDeliveries({ search }: ListPart<Delivery, DeliveriesSearch>) {
-  const { subscriptions, endpointOf } = useSubscriptions();
+function NoDeliveries() {
+  const { subscriptions } = useSubscriptions();
+  if (subscriptions?.length === 0)
+    return (
+      <Empty icon="subscription" title="No subscriptions yet">
+        <p>A delivery sends one event to one endpoint. Create a subscription first.</p>
+      </Empty>
+    );
   return (
     <Empty icon="delivery" title="No deliveries yet">
-      <p>
-        Nothing was sent to {endpointOf(subscriptionOf(search, subscriptions?.[0]?.id))} yet. The first event that
-        matches the subscription is sent there.
-      </p>
+      <p>Nothing was sent yet. The first event that matches a subscription is sent to its endpoint.</p>
     </Empty>
   );
 }
 
-/** Draws the filters of the list of deliveries. */
-function DeliveryFilters({ search, change }: ListPart<Delivery, DeliveriesSearch>) {
-  const { subscriptions } = useSubscriptions();
-  if (subscriptions === undefined) return null;
+/** Draws the tabs and the filters of the list of deliveries. */
+function DeliveryFilters({ projectId, search, change, rows }: ListPart<Delivery, DeliveriesSearch>) {
+  const { subscriptions = [] } = useSubscriptions();
   const endpoints = subscriptions.map(({ id, endpointUrl }) => ({
     value: id,
     words: endpointUrl.replace(/^https?:\/\//, ""),
     note: id,
   }));
-  const ofAll = isOfAll(search);
+  const events = useTriggerSlugs("", { isEvery: true });
+  const seen = rows.flatMap(({ lastError }) => /^http_(\d{3})/.exec(lastError)?.[1] ?? []);
+  const { event = "", answer = "" } = search;
   return (
     <>
+      <nav className={styles["tabs"]} aria-label="State">
+        {tabs.map(({ words, state }) => (
+          <Link
+            key={words}
+            to="/p/$projectId/deliveries"
+            params={{ projectId }}
+            search={{ ...search, state, open: undefined }}
+            replace
+            className={styles["tab"]}
+            {...(search.state === state && { "aria-current": "page" })}
+          >
+            {words}
+          </Link>
+        ))}
+      </nav>
       <Choice
-        label="To"
-        value={subscriptionOf(search, subscriptions[0]?.id)}
-        options={ofAll ? [{ value: "", words: "any endpoint" }, ...endpoints] : endpoints}
+        label="Endpoint"
+        value={search.subscription ?? ""}
+        options={[anyOption, ...endpoints]}
         onChange={(subscription) => change({ subscription: subscription || undefined, open: undefined })}
       />
       <Choice
-        label="State"
-        value={search.state ?? ""}
-        options={[anyOption, ...deliveryFilterOptions]}
-        onChange={(value) => change({ state: deliveryFilters.find((state) => state === value) })}
+        label="Event"
+        value={event}
+        options={optionsOf([...events, event])}
+        onChange={(to) => change({ event: to || undefined })}
+      />
+      <Choice
+        label="Answer"
+        value={answer}
+        options={optionsOf([...commonAnswers, ...seen, answer])}
+        onChange={(to) => change({ answer: to || undefined })}
       />
       <SpanChoice label="Created" span={search} onChange={change} />
       {(deliveriesSearch.isFiltered(search) || search.subscription !== undefined) && (
@@ -176,4 +246,9 @@ function DeliveryFilters({ search, change }: ListPart<Delivery, DeliveriesSearch
       )}
     </>
   );
+}
+
+function optionsOf(values: readonly string[]) {
+  const named = [...new Set(values)].filter((value) => value !== "").toSorted();
+  return [anyOption, ...named.map((value) => ({ value, words: value }))];
 }

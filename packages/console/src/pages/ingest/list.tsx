@@ -13,18 +13,20 @@ import { Notice } from "../../ui/notice/notice.tsx";
 import { CodeBlock, Copyable } from "../../ui/values/copy.tsx";
 import { Facts } from "../../ui/values/facts.tsx";
 import { State } from "../../ui/values/state.tsx";
+import { Time } from "../../ui/values/time.tsx";
 import { prettyJson } from "../../words/pretty-json.ts";
 import type { Word } from "../../words/word.ts";
 import { curlOf } from "./sample-command.ts";
+import { SendSample } from "./send-sample.tsx";
 import { WebhookSecrets } from "./webhook-secrets.tsx";
 
-const set: Word = { word: "Ready", tone: "ok", icon: "check", says: "Its secret is set." };
-const unset: Word = {
-  word: "No secret",
-  tone: "warn",
-  icon: "alert",
-  says: "All posts are refused until the secret is set.",
-};
+const set: Word = { word: "Secret set", tone: "ok", icon: "check", says: "svc accepts the posts of the app." };
+
+/** Returns the state of a path without a secret. `secretEnv`: the variable to set; empty for a private app. */
+function unset(secretEnv: string): Word {
+  const word = secretEnv === "" ? "No secret" : `Set ${secretEnv}`;
+  return { word, tone: "warn", icon: "alert", says: "All posts are refused until the secret is set." };
+}
 
 const notReady: Word = {
   word: "Not ready",
@@ -34,6 +36,7 @@ const notReady: Word = {
 };
 
 const route = getRouteApi("/p/$projectId");
+const lookMs = 10_000;
 
 /**
  * Draws the inbound paths to which apps post their webhooks: those of the project's private toolkits (apps that it defined itself), and
@@ -41,7 +44,11 @@ const route = getRouteApi("/p/$projectId");
  */
 export default function IngestPage() {
   const { projectId } = route.useParams();
-  const list = useQuery(TriggersService.method.listIngestEndpoints, { projectId });
+  const list = useQuery(
+    TriggersService.method.listIngestEndpoints,
+    { projectId, withLastEvents: true },
+    { refetchInterval: lookMs },
+  );
   const endpoints = list.data?.endpoints ?? [];
   const own = endpoints.filter((endpoint) => endpoint.projectId !== "");
   const shared = endpoints.filter((endpoint) => endpoint.projectId === "");
@@ -87,7 +94,18 @@ function Endpoints({ endpoints, isOnly }: { endpoints: readonly IngestEndpoint[]
             summary={
               <>
                 <b>{endpoint.toolkitSlug}</b>
-                <State word={endpoint.fault === "" ? set : endpoint.secretSet ? notReady : unset} />
+                <State word={endpoint.fault === "" ? set : endpoint.secretSet ? notReady : unset(endpoint.secretEnv)} />
+                {endpoint.secretSet && (
+                  <span>
+                    {endpoint.lastEventAt === undefined ? (
+                      "no post yet"
+                    ) : (
+                      <>
+                        last post <Time at={endpoint.lastEventAt} />
+                      </>
+                    )}
+                  </span>
+                )}
               </>
             }
           >
@@ -105,6 +123,11 @@ function Endpoint({ endpoint }: { endpoint: IngestEndpoint }) {
   const curl = curlOf(endpoint, serviceBase);
   return (
     <Stack>
+      <p>This command posts a signed sample{isPrivate && ", with the secret from the terminal"}:</p>
+      <CodeBlock
+        text={`npx svc trigger ${isPrivate ? `FOLDER/${toolkitSlug} --private` : toolkitSlug} --url ${serviceBase}`}
+      />
+      <SendSample toolkitSlug={toolkitSlug} />
       {fault !== "" && secretSet && <Notice tone="warn" title={`Every request is refused: ${fault}.`} />}
       <Facts
         facts={[
@@ -138,18 +161,16 @@ function Endpoint({ endpoint }: { endpoint: IngestEndpoint }) {
         <CodeBlock text={prettyJson(verifierJson)} what="verifier" />
       </Disclosure>
       {curl !== "" && (
-        <>
-          <p>
-            Run this in a shell where {isPrivate ? "SECRET" : "that variable"} is set. It posts a signed sample of the
-            app. However often you run it, it makes one event.
-          </p>
-          <CodeBlock text={curl} />
-        </>
+        <Disclosure flat summary="The same post with curl">
+          <Stack tight>
+            <p>
+              Run this in a shell where {isPrivate ? "SECRET" : "that variable"} is set. However often you run it, it
+              makes one event.
+            </p>
+            <CodeBlock text={curl} />
+          </Stack>
+        </Disclosure>
       )}
-      <p>The command line makes a new event each time{isPrivate && ", with the secret from the terminal"}:</p>
-      <CodeBlock
-        text={`npx svc trigger ${isPrivate ? `FOLDER/${toolkitSlug} --private` : toolkitSlug} --url ${serviceBase}`}
-      />
     </Stack>
   );
 }

@@ -14,8 +14,11 @@ const params = {
   since: timeParam,
   /** End of the range. Default: the time at which the replay starts. */
   until: timeParam,
-  /** `undelivered`: the replay leaves out events that were already delivered. Not set: it sends all events of the range again. */
-  only: oneOfParam(["undelivered"]),
+  /**
+   * `undelivered`: the replay leaves out events that were already delivered. `failed`: it sends only events whose delivery failed for good.
+   * Not set: it sends all events of the range again.
+   */
+  only: oneOfParam(["undelivered", "failed"]),
 };
 
 /** The search parameters of the list of replays. */
@@ -38,6 +41,7 @@ export type ReplayRange = {
   toolkitSlug: string;
   triggerSlug: string;
   onlyUndelivered: boolean;
+  states: string[];
 };
 
 /** Returns the request for a replay with these parameters; `now` in milliseconds. */
@@ -53,5 +57,6 @@ export function replayRequest(
     toolkitSlug: toolkit,
     triggerSlug: trigger,
     onlyUndelivered: only === "undelivered",
+    states: only === "failed" ? ["failed"] : [],
   };
 }

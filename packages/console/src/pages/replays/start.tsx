@@ -80,11 +80,13 @@ export function StartDialog({
       }
     >
       <ReplayFilters search={search} onChange={onChange} now={opened} isToOne={isForCustomer} />
-      <CheckField
-        label="Skip events that were already delivered"
-        checked={search.only === "undelivered"}
-        onChange={(on) => onChange({ only: on ? "undelivered" : undefined })}
-      />
+      {search.only !== "failed" && (
+        <CheckField
+          label="Skip events that were already delivered"
+          checked={search.only === "undelivered"}
+          onChange={(on) => onChange({ only: on ? "undelivered" : undefined })}
+        />
+      )}
       <Only search={search} onChange={onChange} />
       <Counts counts={count.data?.counts ?? []} range={request} />
       {(count.data?.warnings ?? []).map((warning) => (
@@ -146,15 +148,23 @@ function ReplayFilters({
   );
 }
 
-/** Draws the toolkit (app) or trigger (event type) to which the address limits the replay, with a button that removes this limit. */
+/** Draws the limits of the replay that its address has, such as an app, each with a button that removes it. */
 function Only({ search, onChange }: { search: ReplaysSearch; onChange: (change: ReplaysSearch) => void }) {
-  const { toolkit, trigger } = search;
-  if (toolkit === undefined && trigger === undefined) return null;
+  const { toolkit, trigger, only } = search;
+  const what = trigger ?? toolkit;
+  if (what === undefined && only !== "failed") return null;
   return (
     <Line>
-      <Button icon="cross" onPress={() => onChange({ toolkit: undefined, trigger: undefined })}>
-        Only {trigger ?? toolkit}
-      </Button>
+      {only === "failed" && (
+        <Button icon="cross" onPress={() => onChange({ only: undefined })}>
+          Only deliveries that failed
+        </Button>
+      )}
+      {what !== undefined && (
+        <Button icon="cross" onPress={() => onChange({ toolkit: undefined, trigger: undefined })}>
+          Only {what}
+        </Button>
+      )}
     </Line>
   );
 }

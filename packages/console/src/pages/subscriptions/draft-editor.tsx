@@ -104,7 +104,7 @@ function usePreview(draft: SubscriptionDraft, id: string) {
 type EventLinks = { eventLink: (eventId: string) => ReactNode };
 
 function Preview({ preview, eventLink }: EventLinks & { preview: PreviewSubscriptionResponse }) {
-  const { scanned, faulty, fault, faultEventId, since, requests } = preview;
+  const { scanned, faulty, fault, faultEventId, since, requests, samples } = preview;
   return (
     <Stack>
       <p role="status">
@@ -123,6 +123,11 @@ function Preview({ preview, eventLink }: EventLinks & { preview: PreviewSubscrip
           </p>
         </Notice>
       )}
+      {samples.length > 0 && <p>A sample event would be sent like this:</p>}
+      {samples.map((request, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a made-up event has no id
+        <PreviewedItem key={index} request={request} eventLink={() => null} />
+      ))}
       {requests.length > 0 && <p>These requests would be sent, the newest event first:</p>}
       {requests.map((request) => (
         <PreviewedItem key={request.eventId} request={request} eventLink={eventLink} />
@@ -139,7 +144,7 @@ function PreviewedItem({
     <Disclosure
       summary={
         <>
-          <span>Request for</span> <code>{shortId(eventId)}</code>
+          <span>Request for</span> {eventId === "" ? <span>a sample</span> : <code>{shortId(eventId)}</code>}
         </>
       }
     >

@@ -1,12 +1,9 @@
-import { useQuery } from "@connectrpc/connect-query";
 import { type Subscription, TriggersService } from "@svc/gen/triggers";
 import { useWrite } from "../../calls/write.ts";
 import { Button } from "../../ui/buttons/button.tsx";
 import { Section } from "../../ui/layout/section.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
-import { DeliveryItem } from "../deliveries/delivery-item.tsx";
-
-const lookMs = 1_000;
+import { TestResult } from "./test-result.tsx";
 
 /** Draws the button that sends a test event to a subscription, and the delivery of this event. */
 export function TestDelivery({
@@ -18,15 +15,6 @@ export function TestDelivery({
 }) {
   const send = useWrite(TriggersService.method.sendTestEvent);
   const sent = send.answer?.delivery;
-  const look = useQuery(
-    TriggersService.method.getDelivery,
-    { id: sent?.id ?? "" },
-    {
-      enabled: sent !== undefined,
-      refetchInterval: ({ state }) => (state.data?.delivery?.state === "pending" ? lookMs : false),
-    },
-  );
-  const delivery = look.data?.delivery ?? sent;
   return (
     <Section
       title="Try it"
@@ -42,13 +30,13 @@ export function TestDelivery({
       }
     >
       <FaultNotice error={send.error} />
-      {delivery === undefined ? (
+      {sent === undefined ? (
         <p>
           A test event has the type "test" and the payload {"{}"}. If the subscription has a body template, the payload
           is the sample of an event type. A test event is signed, retried and recorded like any other event.
         </p>
       ) : (
-        <DeliveryItem key={delivery.id} delivery={delivery} projectId={projectId} endpoint={endpointUrl} />
+        <TestResult projectId={projectId} sent={sent} endpointUrl={endpointUrl} />
       )}
     </Section>
   );

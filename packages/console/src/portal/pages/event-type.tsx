@@ -3,6 +3,7 @@ import { TriggersService } from "@svc/gen/triggers";
 import { Link, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import { DocumentDialog } from "../../pages/event-types/dialogs.tsx";
+import { VerifyCode } from "../../pages/subscriptions/verify-code.tsx";
 import { Button } from "../../ui/buttons/button.tsx";
 import { Page } from "../../ui/layout/page.tsx";
 import { Section } from "../../ui/layout/section.tsx";
@@ -10,7 +11,6 @@ import { Skeleton } from "../../ui/notice/empty.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
 import { CodeBlock } from "../../ui/values/copy.tsx";
 import { prettyJson } from "../../words/pretty-json.ts";
-import { VerifyCode } from "../verify-code.tsx";
 
 /** Draws one event type: its schema, a sample, and code that verifies a delivery. */
 export default function EventTypePage() {
@@ -45,7 +45,7 @@ export default function EventTypePage() {
               <CodeBlock text={prettyJson(type.sampleJson)} what="sample" />
             </Section>
           )}
-          <VerifyCode />
+          <VerifyCode isForCustomer />
         </>
       )}
       {isAsked && <DocumentDialog name={name} isForCustomer onClose={() => setAsked(false)} />}

@@ -3,6 +3,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { useWrite } from "../../calls/write.ts";
 import { createRequest, newDraft } from "../../pages/subscriptions/draft.ts";
+import { VerifyCode } from "../../pages/subscriptions/verify-code.tsx";
 import { Button } from "../../ui/buttons/button.tsx";
 import { buttonClass } from "../../ui/buttons/plain-button.tsx";
 import { Page } from "../../ui/layout/page.tsx";
@@ -11,7 +12,6 @@ import { Line, Stack } from "../../ui/layout/stack.tsx";
 import { Notice } from "../../ui/notice/notice.tsx";
 import { CodeBlock } from "../../ui/values/copy.tsx";
 import { EndpointForm } from "../endpoint-form.tsx";
-import { VerifyCode } from "../verify-code.tsx";
 
 /** Draws the page that creates an endpoint and shows its signing secret once. */
 export default function NewEndpointPage() {
@@ -50,7 +50,7 @@ export default function NewEndpointPage() {
             <Notice tone="warn" title="It is shown only once. Save it where your server can read it." />
             <CodeBlock text={answer.signingSecret} what="secret" />
           </Section>
-          <VerifyCode />
+          <VerifyCode isForCustomer />
           <Line>
             <Link
               to="/p/$projectId/subscriptions/$subscriptionId"

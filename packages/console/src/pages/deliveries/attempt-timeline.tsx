@@ -1,0 +1,58 @@
+import { timestampMs } from "@bufbuild/protobuf/wkt";
+import type { Delivery } from "@svc/gen/triggers";
+import { classNames } from "../../ui/class-names.ts";
+import { Time } from "../../ui/values/time.tsx";
+import { attemptWord } from "../../words/deliveries.ts";
+import { durationWords } from "../../words/time.ts";
+import styles from "./attempt-timeline.module.css";
+
+/** One attempt of the timeline. `word`: how it ended; undefined for an attempt that is planned. `waitMs`: time since the attempt before. */
+type Stop = {
+  readonly number: number;
+  readonly atMs: number;
+  readonly waitMs: number | undefined;
+  readonly word: string | undefined;
+  readonly isOk: boolean;
+};
+
+/**
+ * Draws the attempts of a delivery from the first to the last that is planned: a dot for each, and the wait before it. Draws nothing for a
+ * delivery without details.
+ */
+export function AttemptTimeline({ delivery }: { delivery: Delivery }) {
+  const stops = stopsOf(delivery);
+  if (stops.length === 0) return null;
+  return (
+    <ol className={styles["timeline"]} aria-label="Timeline of attempts">
+      {stops.map(({ number, atMs, waitMs, word, isOk }) => (
+        <li key={number} className={styles["stop"]}>
+          {waitMs !== undefined && <span className={styles["wait"]}>{durationWords(waitMs)}</span>}
+          <span
+            className={classNames(styles["dot"], word !== undefined && styles[isOk ? "ok" : "bad"])}
+            aria-hidden="true"
+          />
+          <span className={styles["words"]}>
+            <b>{word ?? "planned"}</b>
+            <span>
+              Try {number}, <Time at={atMs} />
+            </span>
+          </span>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function stopsOf({ attempts, attemptMarks, plannedAttempts }: Delivery): Stop[] {
+  const first = Math.max(0, attempts - attemptMarks.length);
+  const made = attemptMarks.map(({ at, error, statusCode }) => {
+    const isOk = error === "";
+    return { atMs: at === undefined ? 0 : timestampMs(at), word: attemptWord(error, statusCode).word, isOk };
+  });
+  const planned = plannedAttempts.map((at) => ({ atMs: timestampMs(at), word: undefined, isOk: false }));
+  const all = [...made, ...planned];
+  return all.map((stop, index) => {
+    const before = all[index - 1];
+    return { ...stop, number: first + index + 1, waitMs: before && Math.max(0, stop.atMs - before.atMs) };
+  });
+}

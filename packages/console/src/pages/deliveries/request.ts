@@ -1,0 +1,47 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import type { ListDeliveriesRequestSchema } from "@svc/gen/triggers";
+import type { DeliveryTab } from "../../words/delivery-filters.ts";
+import { spanRequest } from "../../words/spans.ts";
+import { everythingSince, type ReplaysSearch } from "../replays/filters.ts";
+import type { DeliveriesSearch } from "./filters.ts";
+
+const filterStates: Record<DeliveryTab, readonly string[]> = {
+  failed: ["retrying", "failed"],
+  pending: ["waiting", "retrying"],
+  retrying: ["retrying"],
+  delivered: ["delivered"],
+  dead_letter: ["failed"],
+};
+
+const allStates = ["waiting", "retrying", "failed", "delivered"];
+
+/**
+ * Returns the request for the deliveries on the page. `search`: the query of the page's address. `now`: current time in milliseconds.
+ */
+export function deliveriesRequest(
+  { state, event = "", answer = "0", subscription = "", ...span }: DeliveriesSearch,
+  now: number,
+): MessageInitShape<typeof ListDeliveriesRequestSchema> {
+  return {
+    subscriptionId: subscription,
+    // Without a filter, the list of one subscription is read without a scan.
+    states: state !== undefined ? [...filterStates[state]] : subscription === "" ? allStates : [],
+    triggerSlug: event,
+    statusCode: Number(answer),
+    ...spanRequest(span, now),
+    pageSize: 100,
+  };
+}
+
+/** Returns the search parameters of the page that resends what failed in the list. `now`: current time in milliseconds. */
+export function resendFailed({ event, subscription, ...span }: DeliveriesSearch, now: number): ReplaysSearch {
+  const { since, until } = spanRequest(span, now);
+  return {
+    ...{ start: "yes", only: "failed" },
+    ...(event !== undefined && { trigger: event }),
+    ...(subscription !== undefined && { subscription }),
+    since: since === undefined ? everythingSince : timestampDate(since).toISOString(),
+    ...(until !== undefined && { until: timestampDate(until).toISOString() }),
+  };
+}

@@ -194,7 +194,7 @@ test("a replay to one entity's subscription keeps its events; one to all subscri
     replaysForProject(db, projectId).start(
       {
         ...{ id: createId("rpl", nowMs), toolkitSlug: "", triggerSlug: "", subscriptionId, onlyUndelivered: false },
-        ...{ since: nowMs - 2_500, until: nowMs, perSecond: 1, total: 0, uncountedFromId: null },
+        ...{ onlyFailed: false, since: nowMs - 2_500, until: nowMs, perSecond: 1, total: 0, uncountedFromId: null },
         ...{ pacedAt: nowMs, createdAt: nowMs, origin: "" },
       },
       { ofProject: 10, ofCustomers: 100 },

@@ -18,6 +18,7 @@ const budgets = {
   "link page": 90,
   portal: 230,
   graph: 30,
+  builder: 45,
 };
 /** Parts of the console that pages load when they need them. */
 const parts = {
@@ -26,6 +27,7 @@ const parts = {
   "src/ui/code/json-write.tsx": "viewer",
   "src/ui/chart/time-chart.tsx": "chart",
   "src/ui/flow/graph.tsx": "graph",
+  "src/builder/program-cards.tsx": "builder",
 };
 
 /** File of the portal that its entry loads at once. */

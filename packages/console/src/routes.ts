@@ -133,8 +133,8 @@ const newProgram = page(
   project,
   "programs/new",
   () => import("./pages/programs/new.tsx"),
-  // Id of the job whose program the editor starts with. Default: an example program.
-  searchReader({ from: textParam }),
+  // Id of the job, or name of the example, whose program the editor starts with. Default: an example program.
+  searchReader({ from: textParam, example: textParam }),
 );
 
 const asks = page(project, "asks", () => import("./pages/asks/list.tsx"), asksSearch.read);
@@ -163,8 +163,8 @@ const newSchedule = page(
   project,
   "schedules/new",
   () => import("./pages/schedules/new.tsx"),
-  // Slug of the skill that the schedule runs. Default: the user writes a new program.
-  searchReader({ skill: textParam }),
+  // Slug of the skill that the schedule runs, or name of the example with which it starts. Default: the user writes a new program.
+  searchReader({ skill: textParam, example: textParam }),
 );
 const changeSchedule = page(project, "schedules/$scheduleId/change", () => import("./pages/schedules/change.tsx"));
 const schedule = page(

@@ -44,6 +44,7 @@ browserTest("a plan to approve shows what nobody sees and what turns its neighbo
   await page.goto(`${consoles.svc.url}/console/p/${consoles.projectId}/asks`);
   await page.getByText(`Pay ${named} EUR? ${markup}`).first().waitFor();
   await page.goto(`${consoles.svc.url}/console/p/${consoles.projectId}/programs/new?from=${jobId}`);
+  await page.getByRole("radio", { name: "JSON" }).check();
   await page.getByRole("textbox", { name: "Program" }).getByText(named).first().waitFor();
   expect(await page.evaluate("window.deceived")).toBeUndefined();
 });

@@ -43,6 +43,7 @@ browserTest(
   "five faults are shown at once, each at its line; mended, the program is simulated, submitted and followed to its receipt",
   async () => {
     const { page } = await consoles.open({ path: path("programs/new") });
+    await page.getByRole("radio", { name: "JSON" }).check();
     const editor = page.getByRole("textbox", { name: "Program" });
     const write = async (text: string) => {
       await editor.click();
@@ -267,6 +268,7 @@ browserTest("a job that met its own limit leads to its program, where the limit 
   const { page } = await consoles.open({ path: path(`jobs/${id}`) });
   await page.getByText("A retry has the same limit.").waitFor();
   await page.getByRole("link", { name: "Raise the limit in the program" }).click();
-  await page.getByRole("textbox", { name: "Program" }).getByText('"writes"').waitFor();
+  await page.getByText(/^Input, constants, limits and result/).click();
+  expect(await page.getByLabel("Limits", { exact: true }).inputValue()).toContain('"writes"');
   expect(new URL(page.url()).searchParams.get("from")).toBe(id);
 });

@@ -1,6 +1,9 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { until } from "@svc/testing/until";
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
+import { root } from "../../source.ts";
 import { browserTest, startConsole } from "../browser.ts";
 import { announcingProgram, jobWithStatus, seedPeople, submitProgram } from "../jobs-seed.ts";
 import { type Keyboard, keyboardOf } from "../keyboard.ts";
@@ -30,6 +33,14 @@ async function write(page: Page, keys: Keyboard, text: string): Promise<void> {
   await page.keyboard.insertText(text);
 }
 
+/** The definition that the text editor gets, with a program in it. */
+const definitionText = (program: object) =>
+  JSON.stringify(
+    { version: 1, timeZone: "Asia/Tokyo", source: { schedule: { cron: ["0 9 * * 1"] } }, program },
+    undefined,
+    2,
+  );
+
 browserTest(
   "by keyboard alone a schedule is written, each fault of it shown where it is, its next runs told by the clocks of its zone, and it stands",
   async () => {
@@ -43,30 +54,39 @@ browserTest(
     const says = (text: string | RegExp) => page.getByRole("main").getByText(text).first().waitFor();
     await keys.tabTo(field("Name"));
     await write(page, keys, "Not a slug");
-    await keys.tabTo(field("Cron expressions"));
-    await write(page, keys, "61 9 * * 1");
-    await says(/Invalid value for minute: 61/);
-    expect(await field("Cron expressions").getAttribute("aria-invalid")).toBe("true");
-    await write(page, keys, "0 9 * * 1");
+    await keys.tabTo(field("Days"));
+    await keys.type("times of");
     await keys.tabTo(field("Time zone"));
     await write(page, keys, "Mars/Olympus");
     await says(/is "Mars\/Olympus", which is not a time zone/);
     expect(await field("Time zone").getAttribute("aria-invalid")).toBe("true");
     await write(page, keys, "Asia/Tokyo");
-    await keys.tabTo(page.getByRole("textbox", { name: "Program" }));
-    await write(page, keys, JSON.stringify(announcingProgram, undefined, 2).replace("messaging_bot", "messaging_bat"));
+    await keys.tabTo(field("Cron expressions"));
+    await write(page, keys, "61 9 * * 1");
+    await says(/Invalid value for minute: 61/);
+    expect(await field("Cron expressions").getAttribute("aria-invalid")).toBe("true");
+    await write(page, keys, "0 9 * * 1");
+    await keys.tabTo(page.getByRole("radio", { name: "Builder" }));
+    await keys.press("ArrowRight");
+    const editor = page.getByRole("textbox", { name: "Definition" });
+    await keys.tabTo(editor);
+    await write(page, keys, definitionText(announcingProgram).replace("messaging_bot", "messaging_bat"));
     await page.getByRole("heading", { name: "1 problem", exact: true }).waitFor();
     await page.getByRole("button", { name: /^Line \d+: .*messaging_bat/ }).waitFor();
     await write(page, keys, '{"version": 1');
-    await page.getByRole("button", { name: /^Line 1: is not JSON/ }).waitFor();
-    await write(page, keys, JSON.stringify(announcingProgram, undefined, 2));
+    await page.getByRole("button", { name: /^Line 1: .*JSON/ }).waitFor();
+    await write(page, keys, definitionText(announcingProgram));
+    await keys.tabTo(page.getByRole("radio", { name: "JSON" }));
+    await keys.press("ArrowLeft");
+    await keys.tabTo(page.getByRole("button", { name: "At most N runs a day" }));
+    await keys.press("Enter");
     await keys.tabTo(field("Runs per day"));
     await write(page, keys, "20");
     const next = page.getByRole("region", { name: "Next runs" });
-    await next.getByText("Time zone: Asia/Tokyo:").waitFor();
-    const times = await next.getByRole("listitem").allTextContents();
+    await next.getByText("Times of Asia/Tokyo.").waitFor();
+    const times = await next.getByRole("listitem").getByRole("time").allTextContents();
     expect(times).toHaveLength(5);
-    for (const time of times) expect(time).toMatch(/^Mon \d{4}-\d\d-\d\d 09:00:00$/);
+    for (const time of times) expect(time).toMatch(/^Mon \d+ \w{3}, 09:00$/);
     await keys.tabTo(page.getByRole("button", { name: "Create the schedule" }));
     await keys.press("Enter");
     await says("Send a name such as tell-sales.");
@@ -85,6 +105,79 @@ browserTest(
   },
 );
 
+/** Counts the presses of a user. Typing a value counts as one press. */
+function countPresses(page: Page) {
+  let count = 0;
+  const press = async (role: "link" | "button", name: string | RegExp) => {
+    count += 1;
+    await page.getByRole(role, { name, disabled: false }).first().click();
+  };
+  const type = async (act: () => Promise<unknown>) => {
+    count += 1;
+    await act();
+  };
+  return { press, type, count: () => count };
+}
+
+browserTest(
+  "from an example a schedule takes four presses, and its definition keeps every byte of the program",
+  async () => {
+    const { page, faults } = await consoles.open({ path: path("schedules") });
+    faults.expectStatus(400);
+    const { press, count } = countPresses(page);
+    await press("link", "New schedule");
+    await press("button", "Examples");
+    await press("button", /^Use this Tell sales of open deals each working day/);
+    await page
+      .getByRole("figure")
+      .getByText(/runs?$/)
+      .waitFor();
+    await press("button", "Create the schedule");
+    await page.getByRole("heading", { name: "Tell sales of open deals each working day", level: 1 }).waitFor();
+    expect(count()).toBe(4);
+    const { standingProgram } = await standing("GetStandingProgram", {
+      id: "tell-sales-of-open-deals-each-working-day",
+    });
+    const example = await readFile(join(root, "docs/examples/standing/report-each-morning.json"), "utf8");
+    expect(JSON.parse(standingProgram.definitionJson)).toEqual(JSON.parse(example));
+  },
+);
+
+browserTest(
+  "a weekday schedule is made of sentences and cards, without JSON, and tried before it is created",
+  async () => {
+    const { page, faults } = await consoles.open({ path: path("schedules/new") });
+    faults.expectStatus(400);
+    const { press, type, count } = countPresses(page);
+    await type(() => page.getByLabel("Time", { exact: true }).fill("08:30"));
+    await type(() => page.getByLabel("Time zone", { exact: true }).fill("Europe/Berlin"));
+    await press("button", "Add step");
+    await type(() => page.getByLabel("Tool or kind of step").fill("send a message to a chat"));
+    await press("button", /messaging_bot\.send_message/);
+    const card = page.getByRole("region", { name: "Step message" });
+    await type(() => card.getByLabel("Chat id").fill("@sales"));
+    await type(() => card.getByLabel("Text", { exact: true }).fill("Open deals:"));
+    await card.getByRole("button", { name: "Add a value to Text" }).click();
+    await page.getByRole("menuitem", { name: /^sums · deals/ }).click();
+    await page.getByText("No approval needed: 1 write a run, nothing deleted.").waitFor();
+    await press("button", "Run once in the sandbox");
+    await page.getByText("Run in the sandbox: Succeeded").waitFor();
+    await lookAt(page, "schedule-cards");
+    await type(() => page.getByLabel("Name", { exact: true }).fill("weekdays"));
+    await press("button", "Create the schedule");
+    await page.getByText("Active", { exact: true }).waitFor();
+    expect(count()).toBeLessThan(12);
+    const { definitionJson } = (await standing("GetStandingProgram", { id: "weekdays" })).standingProgram;
+    const { source, program } = JSON.parse(definitionJson);
+    expect(source).toEqual({ schedule: { cron: ["30 8 * * 1-5"] } });
+    expect(program.steps.at(-1)).toEqual({
+      ...{ id: "message", call: "messaging_bot.send_message", entity: "ops" },
+      args: { chat_id: "@sales", text: { $text: "Open deals: {steps.sums.deals}" } },
+    });
+    expect(definitionJson).toContain("1000.0");
+  },
+);
+
 browserTest("a schedule is changed, paused, resumed, started once and deleted by keyboard", async () => {
   const id = await makeSchedule("yearly", "Tell the team each year");
   const { page, faults } = await consoles.open({ path: path(`schedules/${id}`) });
@@ -96,9 +189,11 @@ browserTest("a schedule is changed, paused, resumed, started once and deleted by
   const stands = async () => (await standing("GetStandingProgram", { id })).standingProgram;
   await press("link", "Change");
   await page.getByRole("heading", { name: "Change Tell the team each year", level: 1 }).waitFor();
-  await page.getByText("Unchanged: drift, schedule.jitter.").waitFor();
-  await keys.tabTo(page.getByLabel("If another run is still active"));
-  await keys.type("allow");
+  expect(await page.getByLabel("drift", { exact: true }).inputValue()).toBe('"follow"');
+  expect(await page.getByLabel("Spread over", { exact: true }).inputValue()).toBe("1m");
+  await keys.tabTo(page.getByLabel("If the last run still works"));
+  await keys.type("run both");
+  await press("button", "Several at once");
   await keys.tabTo(page.getByLabel("Concurrent runs"));
   await keys.type("4");
   await lookAt(page, "schedule-change");
@@ -156,10 +251,10 @@ browserTest("a skill is run by each event of a trigger, after it was told how ma
   const { page, faults } = await consoles.open({ path: path("skills/announce") });
   faults.expectStatus(400);
   await page.getByRole("link", { name: "Create a schedule" }).click();
-  await page.getByRole("combobox", { name: "Program: runs skills.announce" }).waitFor();
-  await page.getByRole("textbox", { name: "Program" }).getByText('"skills.announce"').waitFor();
+  await page.getByRole("region", { name: "Step run" }).waitFor();
+  expect(await page.getByLabel("Runs", { exact: true }).inputValue()).toBe("announce");
   await page.getByRole("radio", { name: "When an event arrives" }).check();
-  await page.getByLabel("Events of").selectOption("calendar");
+  await page.getByLabel("Events of", { exact: true }).selectOption("calendar");
   await page.getByLabel("Trigger", { exact: true }).selectOption("calendar.events_changed");
   await page.getByLabel("Name", { exact: true }).fill("tell-of-changes");
   await page.getByText("1 of the last 1 events would have started it.").waitFor();

@@ -233,10 +233,10 @@ const cases: Record<string, Pressed> = {
   },
   "a new schedule: the skill that it runs": {
     path: () => "schedules/new",
-    press: (page) => choose(page, "Program", "runs skills.announce"),
+    press: (page) => page.getByLabel("Runs", { exact: true }).selectOption("announce"),
     search: /skill=announce/,
     shows: async (page) => {
-      await page.getByRole("textbox", { name: "Program" }).getByText('"skills.announce"').waitFor();
+      await page.getByRole("region", { name: "Step run" }).waitFor();
       await page.getByRole("button", { name: "Create the schedule", disabled: false }).waitFor();
     },
   },

@@ -1,16 +1,9 @@
+import { stepsOf } from "../json/locate.ts";
 import type { Shape } from "./read-schema.ts";
 
 /** Returns `pointer`, a JSON Pointer (RFC 6901), with one more step. `step`: a property's name or an item's index. */
 export function pointerTo(pointer: string, step: string | number): string {
   return `${pointer}/${String(step).replaceAll("~", "~0").replaceAll("/", "~1")}`;
-}
-
-/** Returns the parts of a JSON Pointer: names of properties and indexes of items. */
-function stepsOf(pointer: string): string[] {
-  return pointer
-    .split("/")
-    .slice(1)
-    .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
 }
 
 /**

@@ -134,34 +134,31 @@ export const startedByOptions: readonly { value: string; words: string; says: st
 
 /** The choices for the rows that the first poll of a schedule finds. `value`: the JSON text for the schedule's definition. */
 export const firstPolls: readonly { value: string; words: string }[] = [
-  { value: "", words: "none (default)" },
+  { value: "", words: "no items" },
   { value: '"all"', words: "all items" },
-  { value: '{\n  "last": 10\n}', words: "the last 10 items" },
+  { value: '{"last":10}', words: "the last 10 items" },
 ];
 
 /** The choices for which rows one run of a polling schedule gets: all rows of a poll, or one row. */
 export const pollRuns: readonly { value: string; words: string }[] = [
-  { value: "", words: "all new items (default)" },
-  { value: "row", words: "one item" },
+  { value: "", words: "all new items together" },
+  { value: "row", words: "each new item" },
 ];
 
-const overlaps: Readonly<Record<string, string>> = {
-  skip: "skip it",
-  queueOne: "wait, and replace a run that already waits",
-  queueAll: "wait until the others have ended",
-  cancelRunning: "cancel the running jobs first",
-  allow: "start at once",
-};
+const overlaps: readonly { value: string; words: string }[] = [
+  { value: "skip", words: "skip this one" },
+  { value: "queueOne", words: "wait, and keep only the newest" },
+  { value: "queueAll", words: "wait in line" },
+  { value: "cancelRunning", words: "cancel it first" },
+  { value: "allow", words: "run both" },
+];
 
-/** Returns what happens by default to a run that becomes due while other runs are in progress. `by`: what starts the schedule. */
-function overlapDefault(by: string): string {
-  return overlaps[by === "trigger" || by === "poll" ? "queueAll" : "skip"] ?? "";
-}
-
-/** Returns the choices for a run that becomes due while other runs are in progress. `by`: what starts the schedule. */
-export function overlapOptions(by: string): { value: string; words: string }[] {
-  const named = Object.entries(overlaps).map(([value, words]) => ({ value, words: `${value}: ${words}` }));
-  return [{ value: "", words: `default: ${overlapDefault(by)}` }, ...named];
+/**
+ * Returns the choices for a run that becomes due while another one is in progress, and the value that applies if a definition names none.
+ * `by`: what starts the schedule.
+ */
+export function overlapOptions(by: string): { standard: string; options: readonly { value: string; words: string }[] } {
+  return { standard: by === "trigger" || by === "poll" ? "queueAll" : "skip", options: overlaps };
 }
 
 const days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];

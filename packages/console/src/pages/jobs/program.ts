@@ -92,8 +92,13 @@ function readSteps(value: unknown): readonly ListedStep[] {
   return Array.isArray(value) ? value.filter(isObject).map(readStep) : [];
 }
 
+/** Returns the kind of a step: the field that names it, such as `call`. `step` if it has none of them. */
+export function stepKindOf(step: Readonly<Record<string, unknown>>): string {
+  return kinds.find((name) => Object.hasOwn(step, name)) ?? "step";
+}
+
 function readStep(step: Json): ListedStep {
-  const kind = kinds.find((name) => Object.hasOwn(step, name)) ?? "step";
+  const kind = stepKindOf(step);
   return {
     id: textOf(step["id"]),
     kind,

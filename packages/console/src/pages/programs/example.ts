@@ -3,7 +3,6 @@ export const exampleProgram: string = `{
   "version": 1,
   "title": "Count the open deals",
   "params": { "minValue": 1000.0 },
-  "limits": { "toolCalls": 20, "writes": 0 },
   "steps": [
     {
       "id": "fetch",

@@ -2,9 +2,15 @@ import { useQuery } from "@connectrpc/connect-query";
 import { type CheckProgramResponse, JobsService } from "@svc/gen/jobs";
 import { keepPreviousData } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { lazy, Suspense, useMemo, useRef, useState } from "react";
+import { lazy, Suspense, useMemo } from "react";
+import { ConnectAccounts, useOwnFaults } from "../../builder/connect-accounts.tsx";
+import { useDocument } from "../../builder/document.ts";
+import { GalleryButton, useExample } from "../../builder/gallery-button.tsx";
+import { callsOf } from "../../builder/step-tree.ts";
+import { useEditorMode } from "../../builder/use-editor-mode.tsx";
 import { useSettled } from "../../clock.ts";
-import type { JsonWriteHandle } from "../../ui/code/json-write.tsx";
+import { fieldText } from "../../json/value.ts";
+import { TextField } from "../../ui/fields/field.tsx";
 import { Columns, Page } from "../../ui/layout/page.tsx";
 import { Section } from "../../ui/layout/section.tsx";
 import { Stack } from "../../ui/layout/stack.tsx";
@@ -21,50 +27,58 @@ import { estimateFacts, placeProgramFaults } from "./check-words.ts";
 import { exampleProgram } from "./example.ts";
 import { SubmitButtons } from "./submit-buttons.tsx";
 
-const JsonWrite = lazy(() => import("../../ui/code/json-write.tsx"));
+// The cards are code of their own, which the browser loads while the page reads the program.
+const ProgramCards = lazy(() => import("../../builder/program-cards.tsx"));
 
-/** Time after the last key press before the program is checked, in milliseconds. */
-const restMs = 350;
+/** Time after the last change before the program is checked, in milliseconds. */
+const restMs = 250;
 
 /** Draws the editor of a program, with the service's check of it and the buttons that run it. */
 function ProgramEditor({ initial, projectId }: { initial: string; projectId: string }) {
-  // The text with which the editor starts. It never changes, so reading the job again does not overwrite the user's text.
-  const [begun] = useState(initial);
-  const [text, setText] = useState(initial);
-  const editor = useRef<JsonWriteHandle>(null);
+  const document = useDocument(initial);
+  const { text } = document;
+  const navigate = route.useNavigate();
   const checked = useSettled(text, restMs);
   const check = useQuery(
     JobsService.method.checkProgram,
     { programJson: checked },
     { placeholderData: keepPreviousData, staleTime: 0 },
   );
-  const faults = useMemo(() => placeProgramFaults(checked, check.data?.faults ?? []), [checked, check.data]);
-  const marks = useMemo(() => faults.map(({ mark }) => mark), [faults]);
+  const all = useMemo(() => placeProgramFaults(checked, check.data?.faults ?? []), [checked, check.data]);
+  const faults = useOwnFaults(all);
+  const why = faults.length > 0 ? "Fix the problems first" : all.length > 0 ? "Connect the accounts first" : undefined;
   const isCurrent = checked === text && check.isSuccess && !check.isPlaceholderData;
+  const mode = useEditorMode(document, "Program", faults);
   return (
-    <Columns>
-      <Section title="Program">
-        <Suspense fallback={<Skeleton rows={12} />}>
-          <JsonWrite initial={begun} label="Program" marks={marks} onChange={setText} handle={editor} />
-        </Suspense>
-      </Section>
-      <Stack>
-        <SubmitButtons
-          text={text}
-          projectId={projectId}
-          why={!isCurrent ? "The program is being checked" : faults.length > 0 ? "Fix the problems first" : undefined}
-        />
-        <FaultNotice error={check.error} onRetry={() => void check.refetch()} />
-        {check.data !== undefined && (
-          <CheckResult
-            answer={check.data}
-            faults={faults}
-            isCurrent={isCurrent}
-            onGoTo={(offset) => editor.current?.goTo(offset)}
-          />
+    <Page title="New program" back={<Back projectId={projectId} />} actions={mode.controls}>
+      <Columns follows>
+        {mode.text ?? (
+          <Stack>
+            <TextField
+              label="Title"
+              value={fieldText(document.root?.["title"])}
+              onChange={(title) => document.set("/title", title)}
+            />
+            <Section
+              title="Steps"
+              actions={<GalleryButton kind="programs" onUse={(name) => void navigate({ search: { example: name } })} />}
+            >
+              <Suspense fallback={<Skeleton rows={8} />}>
+                <ProgramCards document={document} base="" faults={faults} />
+              </Suspense>
+            </Section>
+          </Stack>
         )}
-      </Stack>
-    </Columns>
+        <Stack>
+          <SubmitButtons text={text} projectId={projectId} why={isCurrent ? why : "The program is being checked"} />
+          <ConnectAccounts calls={callsOf(document.root, "")} onConnected={() => void check.refetch()} />
+          <FaultNotice error={check.error} onRetry={() => void check.refetch()} />
+          {check.data !== undefined && (faults.length > 0 || all.length === 0) && (
+            <CheckResult answer={check.data} faults={faults} isCurrent={isCurrent} onGoTo={mode.goTo} />
+          )}
+        </Stack>
+      </Columns>
+    </Page>
   );
 }
 
@@ -124,22 +138,23 @@ const route = getRouteApi("/p/$projectId/programs/new");
  */
 export default function NewProgramPage() {
   const { projectId } = route.useParams();
-  const { from } = route.useSearch();
+  const { from, example } = route.useSearch();
+  const found = useExample(example);
+  if (from !== undefined) return <FromJob key={from} jobId={from} projectId={projectId} />;
+  if (found !== undefined)
+    return <ProgramEditor key={example} initial={found?.text ?? exampleProgram} projectId={projectId} />;
   return (
-    <Page
-      title="New program"
-      back={
-        <Link to="/p/$projectId/jobs" params={{ projectId }}>
-          Jobs
-        </Link>
-      }
-    >
-      {from === undefined ? (
-        <ProgramEditor initial={exampleProgram} projectId={projectId} />
-      ) : (
-        <FromJob key={from} jobId={from} projectId={projectId} />
-      )}
+    <Page title="New program" back={<Back projectId={projectId} />}>
+      <Skeleton />
     </Page>
+  );
+}
+
+function Back({ projectId }: { projectId: string }) {
+  return (
+    <Link to="/p/$projectId/jobs" params={{ projectId }}>
+      Jobs
+    </Link>
   );
 }
 
@@ -147,11 +162,11 @@ export default function NewProgramPage() {
 function FromJob({ jobId, projectId }: { jobId: string; projectId: string }) {
   const found = useJob(jobId);
   const job = found.data?.job;
+  if (job !== undefined) return <ProgramEditor initial={prettyJson(job.programJson)} projectId={projectId} />;
   return (
-    <>
+    <Page title="New program" back={<Back projectId={projectId} />}>
       <FaultNotice error={found.error} onRetry={() => void found.refetch()} />
       {found.isPending && <Skeleton />}
-      {job !== undefined && <ProgramEditor initial={prettyJson(job.programJson)} projectId={projectId} />}
-    </>
+    </Page>
   );
 }

@@ -3,84 +3,77 @@ import { JobsService } from "@svc/gen/jobs";
 import { StandingService } from "@svc/gen/standing";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState } from "react";
+import { GalleryButton, useExample } from "../../builder/gallery-button.tsx";
 import { placeFailure } from "../../calls/fault.ts";
 import { useRows } from "../../calls/rows.ts";
 import { useWrite } from "../../calls/write.ts";
 import { usePreferences } from "../../shell/preferences.ts";
 import { Button } from "../../ui/buttons/button.tsx";
-import { Choice } from "../../ui/fields/choice.tsx";
+import { ChipSelect } from "../../ui/fields/chip-fields.tsx";
 import { CheckField, TextField } from "../../ui/fields/field.tsx";
 import { Page } from "../../ui/layout/page.tsx";
-import { Line, Stack } from "../../ui/layout/stack.tsx";
+import { Stack } from "../../ui/layout/stack.tsx";
 import { announce } from "../../ui/notice/announce.tsx";
 import { Skeleton } from "../../ui/notice/empty.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
 import { zoneName } from "../../words/time.ts";
 import { exampleProgram } from "../programs/example.ts";
 import { skeletonInput } from "../skills/skeleton-input.ts";
-import { programOfSkill } from "./definition-text.ts";
-import { newDraft } from "./draft.ts";
+import { newDefinition, programOfSkill, slugOf } from "./definition.ts";
 import { ScheduleEditor } from "./schedule-editor.tsx";
 
 const route = getRouteApi("/p/$projectId/schedules/new");
 
-/** Draws the page that makes a schedule. It runs a program that the user writes on the page, or a skill. */
+/** Draws the page that makes a schedule. It starts from an example, or runs a skill. */
 export default function NewSchedulePage() {
-  const { projectId } = route.useParams();
-  const { skill } = route.useSearch();
-  const navigate = route.useNavigate();
-  const skills = useRows(JobsService.method.listSkills, { pageSize: 100 }, (answer) => answer.skills);
+  const { skill, example } = route.useSearch();
+  const { zone } = usePreferences();
+  const found = useExample(example);
+  if (skill !== undefined) return <OfSkill key={skill} slug={skill} />;
+  if (found === undefined) return <Waiting />;
+  const text = found?.isSchedule ? found.text : newDefinition(zoneName(zone), found?.text ?? exampleProgram);
+  return <NewSchedule key={example} initial={text} />;
+}
+
+function Waiting() {
   return (
-    <Page
-      title="New schedule"
-      back={
-        <Link to="/p/$projectId/schedules" params={{ projectId }}>
-          Schedules
-        </Link>
-      }
-      filters={
-        <Choice
-          label="Program"
-          value={skill ?? ""}
-          options={[
-            { value: "", words: "written here" },
-            ...skills.rows.map(({ slug, toolSlug }) => ({ value: slug, words: `runs ${toolSlug}` })),
-          ]}
-          onChange={(slug) => void navigate({ search: { skill: slug || undefined }, replace: true })}
-        />
-      }
-    >
-      {skill === undefined ? (
-        <NewSchedule projectId={projectId} programText={exampleProgram} />
-      ) : (
-        <OfSkill key={skill} slug={skill} projectId={projectId} />
-      )}
+    <Page title="New schedule" back={<Back />}>
+      <Skeleton />
     </Page>
   );
 }
 
 /** Draws the form of a new schedule that runs a skill. The schedule always uses the version that is the newest when it is created. */
-function OfSkill({ slug, projectId }: { slug: string; projectId: string }) {
+function OfSkill({ slug }: { slug: string }) {
+  const { zone } = usePreferences();
   const found = useQuery(JobsService.method.getSkill, { slug });
   const skill = found.data?.skill;
+  if (skill !== undefined) {
+    const program = programOfSkill(skill.toolSlug, skeletonInput(skill.inputSchemaJson));
+    return <NewSchedule initial={newDefinition(zoneName(zone), program)} />;
+  }
   return (
-    <>
+    <Page title="New schedule" back={<Back />}>
       <FaultNotice error={found.error} onRetry={() => void found.refetch()} />
       {found.isPending && <Skeleton />}
-      {skill !== undefined && (
-        <NewSchedule
-          projectId={projectId}
-          programText={programOfSkill(skill.toolSlug, skeletonInput(skill.inputSchemaJson))}
-        />
-      )}
-    </>
+    </Page>
   );
 }
 
-function NewSchedule({ projectId, programText }: { projectId: string; programText: string }) {
-  const { zone } = usePreferences();
+function Back() {
+  const { projectId } = route.useParams();
+  return (
+    <Link to="/p/$projectId/schedules" params={{ projectId }}>
+      Schedules
+    </Link>
+  );
+}
+
+function NewSchedule({ initial }: { initial: string }) {
+  const { projectId } = route.useParams();
   const navigate = route.useNavigate();
-  const [slug, setSlug] = useState("");
+  // The name that the user typed. Until then it follows the title.
+  const [slug, setSlug] = useState<string>();
   const [simulate, setSimulate] = useState(false);
   const [paused, setPaused] = useState(false);
   const create = useWrite(StandingService.method.createStandingProgram, {
@@ -93,35 +86,43 @@ function NewSchedule({ projectId, programText }: { projectId: string; programTex
   const { at, rest } = placeFailure(create.error, ["slug"]);
   return (
     <ScheduleEditor
-      begun={{ draft: newDraft(zoneName(zone)), programText, kept: {} }}
-      naming={
+      title="New schedule"
+      back={<Back />}
+      initial={initial}
+      naming={({ title }) => (
         <TextField
           label="Name"
           mono
           isRequired
           autoComplete="off"
-          value={slug}
+          value={slug ?? slugOf(title)}
           onChange={setSlug}
           fault={at.slug}
           hint="Used in URLs and commands. Lower-case letters, digits, - and _."
         />
-      }
+      )}
+      runs={(steps) => <RunsChoice steps={steps} />}
+      examples={<GalleryButton kind="schedules" onUse={(example) => void navigate({ search: { example } })} />}
+      actions={({ definitionJson, why, needsApproval, title }) => (
+        <Button
+          kind="primary"
+          icon="schedule"
+          why={why}
+          busy={create.isSending ? "Sending" : undefined}
+          onPress={() =>
+            create.send({
+              ...{ slug: (slug ?? slugOf(title)).trim(), definitionJson, paused },
+              simulate: needsApproval && simulate,
+            })
+          }
+        >
+          Create the schedule
+        </Button>
+      )}
+      error={rest}
     >
-      {({ definitionJson, why, needsApproval }) => (
+      {({ needsApproval }) => (
         <Stack>
-          <Line>
-            <Button
-              kind="primary"
-              icon="schedule"
-              why={why}
-              busy={create.isSending ? "Sending" : undefined}
-              onPress={() =>
-                create.send({ slug: slug.trim(), definitionJson, paused, simulate: needsApproval && simulate })
-              }
-            >
-              Create the schedule
-            </Button>
-          </Line>
           <CheckField
             label="Create paused"
             checked={paused}
@@ -136,9 +137,26 @@ function NewSchedule({ projectId, programText }: { projectId: string; programTex
               hint="svc first runs the program without writes. The approver sees the result."
             />
           )}
-          <FaultNotice error={rest} />
         </Stack>
       )}
     </ScheduleEditor>
+  );
+}
+
+/** Draws the choice of what a new schedule runs: the steps on the page, or a saved tool. `steps`: words for the steps. */
+function RunsChoice({ steps }: { steps: string }) {
+  const { skill } = route.useSearch();
+  const navigate = route.useNavigate();
+  const skills = useRows(JobsService.method.listSkills, { pageSize: 100 }, (answer) => answer.skills);
+  return (
+    <ChipSelect
+      label="Runs"
+      value={skill ?? ""}
+      options={[
+        { value: "", words: steps },
+        ...skills.rows.map(({ slug, toolSlug }) => ({ value: slug, words: `the saved tool ${toolSlug}` })),
+      ]}
+      onChange={(slug) => void navigate({ search: { skill: slug || undefined }, replace: true })}
+    />
   );
 }

@@ -1,226 +1,176 @@
-import { Code, ConnectError } from "@connectrpc/connect";
-import { callUnaryMethod, createConnectQueryKey, useTransport } from "@connectrpc/connect-query";
-import { JobsService } from "@svc/gen/jobs";
-import { type PreviewStandingProgramResponse, StandingService } from "@svc/gen/standing";
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { lazy, type ReactNode, Suspense, useMemo, useRef, useState } from "react";
-import { failureOf, type WireFault } from "../../calls/fault.ts";
-import { useSettled } from "../../clock.ts";
-import type { JsonWriteHandle } from "../../ui/code/json-write.tsx";
-import { AreaField, TextField } from "../../ui/fields/field.tsx";
-import { FieldGroup } from "../../ui/fields/field-group.tsx";
-import { SelectField } from "../../ui/fields/select-field.tsx";
-import { Columns } from "../../ui/layout/page.tsx";
+import { timestampDate } from "@bufbuild/protobuf/wkt";
+import type { PreviewStandingProgramResponse } from "@svc/gen/standing";
+import { lazy, type ReactNode, Suspense, useMemo } from "react";
+import { ConnectAccounts, useOwnFaults } from "../../builder/connect-accounts.tsx";
+import { useDocument } from "../../builder/document.ts";
+import { useRunOnce } from "../../builder/run-once.tsx";
+import { callsOf } from "../../builder/step-tree.ts";
+import { useEditorMode } from "../../builder/use-editor-mode.tsx";
+import { fieldText, type Json, memberOf } from "../../json/value.ts";
+import { TextField } from "../../ui/fields/field.tsx";
+import { Columns, Page } from "../../ui/layout/page.tsx";
 import { Section } from "../../ui/layout/section.tsx";
 import { Stack } from "../../ui/layout/stack.tsx";
 import { Skeleton } from "../../ui/notice/empty.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
-import { overlapOptions } from "../../words/standing.ts";
-import { definitionText } from "./definition-text.ts";
-import { type Draft, keptParts } from "./draft.ts";
-import { placeDefinitionFaults } from "./draft-faults.ts";
-import type { DraftForm } from "./draft-form.ts";
-import type { Json } from "./draft-json.ts";
-import { ScheduleVerdict } from "./schedule-verdict.tsx";
-import { SourceFields } from "./source-fields.tsx";
-import type { ScheduleCheck } from "./use-schedule-check.ts";
+import { FaultList } from "../../ui/notice/fault-list.tsx";
+import { placeFaults } from "../../words/placed-faults.ts";
+import { type DefinitionForm, pointerOf, textInput } from "./definition-form.ts";
+import { Extras } from "./extras.tsx";
+import { programAt } from "./sample-input.ts";
+import { SchedulePreview } from "./schedule-preview.tsx";
+import { SentenceFields } from "./sentence-fields.tsx";
+import { useScheduleCheck } from "./use-schedule-check.ts";
 
-/** Time after the last key press before the schedule's definition is checked, in milliseconds. */
-const restMs = 350;
-
-const previewedRuns = 5;
-
-type Verdict = { preview?: PreviewStandingProgramResponse; faults: readonly WireFault[] };
-
-const JsonWrite = lazy(() => import("../../ui/code/json-write.tsx"));
+// The cards are code of their own, which the browser loads while the page reads the program.
+const ProgramCards = lazy(() => import("../../builder/program-cards.tsx"));
 
 /**
  * The result of the schedule's form. `definitionJson`: the definition of the schedule to send. `why`: the reason why it cannot be sent yet.
  * `needsApproval`: true if svc asks people for approval after it is sent.
  */
-export type WrittenSchedule = { definitionJson: string; why: string | undefined; needsApproval: boolean };
+export type WrittenSchedule = {
+  definitionJson: string;
+  why: string | undefined;
+  needsApproval: boolean;
+  /** Title of the schedule. If it has none, that of its program. */
+  title: string;
+};
 
-/** Draws the form of a schedule: what starts it, its program, its limits, and the service's check of the schedule's definition. */
+/**
+ * Draws the page that edits a schedule: the sentence of what starts it, its optional values and its program, or the definition as JSON. At
+ * the right: the next runs, or the problems that the service found.
+ */
 export function ScheduleEditor({
-  begun,
+  title,
+  back,
+  initial,
   naming,
+  runs,
+  examples,
+  actions,
+  error,
   children,
 }: {
-  /** Initial values of the editor. Later changes of this property have no effect. */
-  begun: { draft: Draft; programText: string; kept: Json };
-  /** Fields that are drawn at the top of the schedule's form, for example its name. */
-  naming?: ReactNode;
-  /** The buttons that send the schedule's definition to the service. */
+  title: string;
+  back: ReactNode;
+  /** Text of the definition with which the editor starts. Later changes of this property have no effect. */
+  initial: string;
+  /** Fields that are drawn below the title, for example the schedule's name. */
+  naming?: (written: WrittenSchedule) => ReactNode;
+  /** The choice of what the schedule runs, inside the sentence. `steps`: words such as `the 3 steps below`. */
+  runs: (steps: string) => ReactNode;
+  /** The button that opens the examples. Undefined if the page has none. */
+  examples?: ReactNode;
+  /** The button that sends the definition to the service. */
+  actions: (written: WrittenSchedule) => ReactNode;
+  /** Error of sending the definition, as far as no field shows it. Null if there is none. */
+  error: unknown;
+  /** Content below the preview, such as options of sending. */
   children: (written: WrittenSchedule) => ReactNode;
 }) {
-  const [{ kept, programText }] = useState(begun);
-  const [draft, setDraft] = useState(begun.draft);
-  const [text, setText] = useState(programText);
-  const editor = useRef<JsonWriteHandle>(null);
-  const check = useScheduleCheck(draft, text, kept);
-  const { faults, isCurrent } = check;
-  const { program } = faults;
-  const marks = useMemo(() => program.map(({ mark }) => mark), [program]);
-  const change = (to: Partial<Draft>) => setDraft((old) => ({ ...old, ...to }));
-  const form: DraftForm = {
-    ...{ draft, change },
-    fieldOf: (name, label) => ({
-      ...{ label, value: draft[name], fault: faults.at[name] },
-      onChange: (value) => change({ [name]: value }),
-    }),
-  };
-  const isFaulty = Object.keys(faults.at).length + program.length + faults.rest.length > 0;
-  const others = keptParts(kept);
+  const document = useDocument(initial);
+  const { text, root } = document;
+  const check = useScheduleCheck(text);
+  const { preview, isCurrent, checked } = check;
+  const faults = useOwnFaults(check.faults);
+  const form = { document, faults };
+  const placed = useMemo(
+    () =>
+      placeFaults(
+        checked,
+        faults.map((fault) => ({ reason: fault.reason, pointer: pointerOf(fault), message: fault.help, help: "" })),
+      ),
+    [checked, faults],
+  );
+  const mode = useEditorMode(document, "Definition", placed);
+  const isFaulty = check.faults.length > 0;
+  const why = !isCurrent
+    ? "Checking"
+    : faults.length > 0
+      ? "Fix the problems first"
+      : isFaulty
+        ? "Connect the accounts first"
+        : undefined;
+  const written = { definitionJson: text, title: titleOf(root), needsApproval: preview?.needsApproval ?? false, why };
+  const program = programAt(text, root, sampleFire(preview));
+  const once = useRunOnce(
+    program,
+    why ?? (program === undefined ? "Its input comes from an event or a row" : undefined),
+  );
   return (
-    <Columns>
-      <Stack>
-        <Section title="Schedule">
+    <Page
+      title={title}
+      back={back}
+      actions={
+        <>
+          {mode.controls}
+          {once.button}
+          {actions(written)}
+        </>
+      }
+    >
+      <Columns follows>
+        {mode.text ?? (
           <Stack>
-            {naming}
-            <TextField {...form.fieldOf("title", "Title")} hint="Its purpose. If empty, the title of its program." />
-            <SourceFields form={form} />
+            <Titles form={form} shown={written.title}>
+              {naming?.(written)}
+            </Titles>
+            <SentenceFields form={form} runs={runs(stepWords(root))} />
+            <Extras form={form} />
+            <Section title="Steps" actions={examples}>
+              <Suspense fallback={<Skeleton rows={8} />}>
+                <ProgramCards document={document} base="/program" faults={placed} />
+              </Suspense>
+            </Section>
           </Stack>
-        </Section>
-        <Section title="Program">
-          <Suspense fallback={<Skeleton rows={12} />}>
-            <JsonWrite initial={programText} label="Program" marks={marks} onChange={setText} handle={editor} />
-          </Suspense>
-        </Section>
-        <Section title="Overlap and limits">
-          <LimitFields form={form} />
-          {others.length > 0 && <p>Unchanged: {others.join(", ")}.</p>}
-        </Section>
-      </Stack>
-      <Stack>
-        {children({
-          ...{ definitionJson: check.definitionJson, needsApproval: check.preview?.needsApproval ?? false },
-          why: !isCurrent ? "Checking" : isFaulty ? "Fix the problems first" : undefined,
-        })}
-        <FaultNotice error={check.error} onRetry={check.retry} />
-        <ScheduleVerdict check={check} draft={draft} onGoTo={(offset) => editor.current?.goTo(offset)} />
-      </Stack>
+        )}
+        <Stack>
+          <FaultNotice error={error} />
+          <ConnectAccounts calls={callsOf(root, "")} onConnected={check.retry} />
+          <FaultNotice error={check.error} onRetry={check.retry} />
+          {faults.length > 0 ? (
+            <Section
+              title={`${faults.length} ${faults.length === 1 ? "problem" : "problems"}${isCurrent ? "" : ", checking"}`}
+            >
+              <FaultList faults={placed} onGoTo={mode.goTo} />
+            </Section>
+          ) : (
+            preview !== undefined && <SchedulePreview form={form} preview={preview} />
+          )}
+          {once.result}
+          {children(written)}
+        </Stack>
+      </Columns>
+    </Page>
+  );
+}
+
+/** Returns the members of `fire` of the next run, as far as a program can use them before the schedule exists. */
+function sampleFire(preview: PreviewStandingProgramResponse | undefined): Json {
+  const next = preview?.nextTimes[0];
+  if (preview === undefined || next === undefined) return {};
+  const [localDate = "", localTime = ""] = next.local.split("T");
+  const at = next.at === undefined ? undefined : timestampDate(next.at).toISOString();
+  return { localDate, localTime, timeZone: preview.timeZone, kind: "schedule", missed: 0, at };
+}
+
+/** Draws the title of the schedule. `shown`: the title that applies, such as that of its program. */
+function Titles({ form, shown, children }: { form: DefinitionForm; shown: string; children: ReactNode }) {
+  return (
+    <Columns even>
+      <TextField {...textInput(form, "/title", "Title")} placeholder={shown} />
+      {children}
     </Columns>
   );
 }
 
-/** Draws the fields for the limits on a schedule's runs, for their condition and for their input. */
-function LimitFields({ form: { draft, fieldOf } }: { form: DraftForm }) {
-  const isMade = draft.policy !== "";
-  return (
-    <Stack>
-      <SelectField
-        {...fieldOf("policy", "If another run is still active")}
-        options={overlapOptions(draft.by)}
-        hint="What svc does with a run that is due while another run is active."
-      />
-      {isMade && (
-        <TextField
-          {...fieldOf("overlapMax", "Concurrent runs")}
-          inputMode="numeric"
-          hint={draft.policy === "allow" ? "1 to 100. Leave it empty for 100." : "1 to 100. Leave it empty for 1."}
-        />
-      )}
-      <FieldGroup label="Rate">
-        <TextField
-          {...fieldOf("rateMax", "At most this many runs")}
-          inputMode="numeric"
-          hint="Extra runs wait. Leave empty for no limit."
-        />
-        <TextField {...fieldOf("ratePer", "Per")} mono hint="Length of the period, such as 1m or 1h." />
-      </FieldGroup>
-      <FieldGroup label="Daily limits">
-        <TextField
-          {...fieldOf("runs", "Runs per day")}
-          inputMode="numeric"
-          hint="Extra runs wait for the next day. Leave empty for no limit."
-        />
-        <TextField {...fieldOf("toolCalls", "Tool calls per day")} inputMode="numeric" hint="Empty: no limit." />
-        <TextField {...fieldOf("writes", "Writes per day")} inputMode="numeric" hint="Empty: no limit." />
-      </FieldGroup>
-      <TextField
-        {...fieldOf("pauseAfter", "Pause after failures in a row")}
-        inputMode="numeric"
-        hint="svc pauses the schedule after this many failed jobs in a row. Leave empty for 10. 0: never."
-      />
-      <TextField
-        {...fieldOf("when", "Only if")}
-        mono
-        hint="A condition in CEL over fire, event, row and params, such as has(event.payload.severity). Leave it empty to always run."
-      />
-      <AreaField
-        {...fieldOf("input", "Input of each run")}
-        mono
-        hint='A JSON object for a program that has an inputSchema, such as {"day": {"$ref": "fire.localDate"}}. Leave it empty for the defaults of the program.'
-      />
-    </Stack>
-  );
+function titleOf(root: Json | undefined): string {
+  return fieldText(memberOf(root, "title")) || fieldText(memberOf(root, "program", "title"));
 }
 
-/**
- * Returns the service's check of a schedule's definition while the user edits it. If the program is not valid JSON, the service checks only
- * the program.
- */
-function useScheduleCheck(draft: Draft, programText: string, kept: Json): ScheduleCheck {
-  const transport = useTransport();
-  const definitionJson = definitionText(draft, programText, kept);
-  const checked = useSettled(definitionJson, restMs);
-  const checkedProgram = useSettled(programText, restMs);
-  const { previewStandingProgram } = StandingService.method;
-  const isJson = isJsonText(checkedProgram);
-  const input = { definitionJson: checked, count: previewedRuns };
-  const check = useQuery({
-    queryKey: [
-      ...createConnectQueryKey({ schema: previewStandingProgram, transport, input, cardinality: "finite" }),
-      isJson ? "" : checkedProgram,
-    ],
-    queryFn: async ({ signal }): Promise<Verdict> => {
-      if (!isJson) {
-        const answer = await callUnaryMethod(
-          transport,
-          JobsService.method.checkProgram,
-          { programJson: checkedProgram },
-          { signal },
-        );
-        const field = (of: string) => of.replace(/^programJson/, "definitionJson/program");
-        return {
-          faults: answer.faults.map((fault) => ({
-            reason: fault.reason,
-            field: field(fault.field),
-            help: `${fault.message}: ${fault.help}`,
-          })),
-        };
-      }
-      try {
-        return { preview: await callUnaryMethod(transport, previewStandingProgram, input, { signal }), faults: [] };
-      } catch (error) {
-        const faults = failureOf(error).faults.filter(({ field }) => field.startsWith("definitionJson"));
-        if (ConnectError.from(error).code !== Code.InvalidArgument || faults.length === 0) throw error;
-        return { faults };
-      }
-    },
-    placeholderData: keepPreviousData,
-    staleTime: 0,
-  });
-  const found = check.data?.faults;
-  const faults = useMemo(
-    () => placeDefinitionFaults(draft.by, checkedProgram, found ?? []),
-    [draft.by, checkedProgram, found],
-  );
-  return {
-    definitionJson,
-    preview: check.data?.preview,
-    faults,
-    isCurrent: checked === definitionJson && check.isSuccess && !check.isPlaceholderData,
-    error: check.error,
-    retry: () => void check.refetch(),
-  };
-}
-
-function isJsonText(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
+function stepWords(root: Json | undefined): string {
+  const steps = memberOf(root, "program", "steps");
+  const count = Array.isArray(steps) ? steps.length : 0;
+  return count === 1 ? "the step below" : `the ${count} steps below`;
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { locatePointer } from "./placed-faults.ts";
+import { locatePointer } from "./locate.ts";
 
 const text = '{\n  "steps": [\n    {"id": "a", "args": {"x/y": [1, "}"]}},\n    {"id": "b"}\n  ]\n}';
 const at = (pointer: string) => {

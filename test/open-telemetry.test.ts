@@ -132,6 +132,21 @@ test("the receiver gets the service, its attributes and the operator's headers",
   expect(otlp.headers[0]).toMatchObject({ "x-receiver-key": "key-of-the-receiver", path: "/v1/traces" });
 });
 
+test("the metrics name the trace of a delivery, a call and a job in the format OpenMetrics", async () => {
+  const response = await fetch(`${server.url}/metrics`);
+  expect(response.headers.get("content-type")).toContain("application/openmetrics-text");
+  const text = await response.text();
+  expect(text).toMatch(/# EOF\n$/);
+  const timed = ["ingest_post", "delivery_attempt", "tool_call", "job"];
+  for (const name of timed) {
+    const line = new RegExp(
+      `^svc_${name}_duration_seconds_bucket\\{.*\\} \\d+ # \\{trace_id="${trace}",span_id="[0-9a-f]{16}"\\}`,
+      "m",
+    );
+    expect(text).toMatch(line);
+  }
+});
+
 test("no span has a secret, a payload, or a name that the project chose", () => {
   const text = JSON.stringify([otlp.spans, otlp.resources]);
   const chosen = [

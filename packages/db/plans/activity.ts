@@ -12,6 +12,7 @@ import {
   watchedKinds,
 } from "../src/activity/changes.ts";
 import { addFailureGroups, listFailureGroups, sweepFailureGroups } from "../src/activity/failures.ts";
+import { readDeploymentHealth } from "../src/activity/health.ts";
 import { queryActivity } from "../src/activity/query.ts";
 import { noteAgentCall, readFirstUses } from "../src/activity/start.ts";
 import { addActivityHours, addActivityMinutes, sweepActivity } from "../src/activity/write.ts";
@@ -54,6 +55,7 @@ plan("take_sweep_turn", async (db) => {
   for (const everyMs of [0, 1]) await takeSweepTurn(db, "warnings", { nowMs, everyMs });
 });
 plan("count_failing_endpoints", (db) => countFailingEndpoints(db, projectId));
+plan("read_deployment_health", (db) => readDeploymentHealth(db, nowMs));
 plan("count_jobs_by_status", (db) => countJobsByStatus(db, projectId));
 plan("count_waiting_for_people", (db) => countWaitingForPeople(db, projectId, nowMs));
 plan("read_new_of_project", (db) => readNewOfProject(db, projectId, watchedKinds, seededAt(19_000)), {

@@ -1,4 +1,4 @@
-import { beginSpan, type ProjectId, type SpanStart, type SubscriptionId } from "@svc/core";
+import { beginSpan, type ProjectId, type SpanStart, type SubscriptionId, withinSpan } from "@svc/core";
 import type { LeasedDelivery } from "@svc/db/deliveries/claimed-delivery";
 import { expireDeliveries } from "@svc/db/deliveries/expire";
 import { releaseDeliveries } from "@svc/db/deliveries/queue";
@@ -239,7 +239,7 @@ class Engine implements Dispatcher {
     part.inFlight--;
     this.#shares.end(queue.projectId);
     if (isAborted(attempt)) this.#giveBack([delivery]);
-    else this.#conclude(queue, delivery, attempt, startedAtMs);
+    else withinSpan(span, () => this.#conclude(queue, delivery, attempt, startedAtMs));
     // If other queues wait for a free slot for an attempt, this queue goes to the end of the line.
     if (this.#shares.hasStarved()) this.#shares.starve(queue);
     else this.#pump(queue);

@@ -57,6 +57,12 @@ async function setUp(level: "info" | "debug") {
     countPaced: async () => 0,
     countPortalSessions: async () => 0,
     countChangesWaiting: async () => 2,
+    readHealth: async () => ({
+      ...{ activeAccounts: 3, expiredAccounts: 1, failingEndpoints: 2, givenUpEndpoints: 0 },
+      ...{ deliveriesSeconds: 7, jobsSeconds: 0, schedulesSeconds: 0 },
+    }),
+    isShared: (slug) => slug !== "own",
+    isTraced: false,
     upstreamSessions: () => 3,
     projects: () => [],
     dispatcher: () => ({ held: 0, inFlight: 0 }),

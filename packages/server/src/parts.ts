@@ -1,5 +1,6 @@
 import type { Catalog, Deployment } from "@svc/catalog";
 import type { KeyId } from "@svc/core";
+import { readDeploymentHealth } from "@svc/db/activity/health";
 import { countSourcesWithChanges } from "@svc/db/catalog/watched-sources";
 import { countPortalSessions } from "@svc/db/console/portal";
 import { countPacedDeliveries, countPendingDeliveries } from "@svc/db/deliveries/repo";
@@ -93,6 +94,10 @@ export function createParts(base: OpenedStore): ServerParts {
     countPaced: () => countPacedDeliveries(db, clock.now()),
     countPortalSessions: () => countPortalSessions(db, clock.now()),
     countChangesWaiting: () => countSourcesWithChanges(db, changesCountMax),
+    readHealth: () => readDeploymentHealth(db, clock.now()),
+    isShared: (slug) => base.catalog.toolkits.has(slug),
+    // With several processes, the sum of their metrics has no exemplars.
+    isTraced: config.tracing !== undefined && share === undefined,
     ...figuresOf(gates, () => node),
   });
   share?.answerMetrics(own.values);

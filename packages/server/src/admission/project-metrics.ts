@@ -1,5 +1,6 @@
 import { type ProjectId, type QuotaName, quotaNames } from "@svc/core";
-import { Counter, type Registry } from "prom-client";
+import { Counter } from "prom-client";
+import type { Registers } from "../metrics/exemplars.ts";
 import { type Figures, TopProjects } from "./top-projects.ts";
 
 /** Numbers of a project's calls, webhook posts and refusals on this node since the node started. They never decrease. */
@@ -11,7 +12,7 @@ export type ProjectFigures = {
 };
 
 /** Registers the project metrics. Each scrape shows the most active projects by name; all other projects together are `other`. */
-export function registerProjects(registers: Registry[], projects: () => Iterable<ProjectFigures>): void {
+export function registerProjects(registers: Registers, projects: () => Iterable<ProjectFigures>): void {
   const top = new TopProjects();
   const calls: Counter<"project"> = new Counter({
     name: "svc_project_calls_total",

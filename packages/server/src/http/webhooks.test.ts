@@ -58,7 +58,7 @@ beforeAll(async () => {
     createRequestId: () => "req_1",
     logger,
     onStoreUnavailable: () => alarms++,
-    onPost: (...post) => void seen.push(post),
+    onPost: (toolkit, outcome) => void seen.push([toolkit, outcome]),
   });
   server = createServer((req, res) => {
     const { path, query } = splitTarget(req);

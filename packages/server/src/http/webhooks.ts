@@ -61,10 +61,10 @@ export type WebhookOptions = {
   logger: Logger;
   onStoreUnavailable: StoreAlarm;
   /**
-   * Called for each webhook post when its answer is decided, for the metrics. `toolkitSlug` is empty if the toolkit (app) is unknown. It is
+   * Called for each webhook post when its answer is decided, for the metrics. `durationMs`: time since its arrival. `toolkitSlug` is empty if the toolkit (app) is unknown. It is
    * `private` for a private toolkit (defined by one project), so that names chosen by projects do not appear in metrics.
    */
-  onPost: (toolkitSlug: string, outcome: PostOutcome) => void;
+  onPost: (toolkitSlug: string, outcome: PostOutcome, durationMs: number) => void;
 };
 
 /**
@@ -100,9 +100,10 @@ export function createWebhookHandler(options: WebhookOptions): WebhookHandler {
     const place = placeOf(path);
     if (place === undefined) return answerError(res, serverFaults.CALL_UNKNOWN(path), 404);
     const method = req.method ?? "";
+    const startedMs = performance.now();
     // Bytes that are not text would be replaced, so two different keys in the query could become equal.
     if (!isReadableForm(query)) {
-      onPost("", "malformed");
+      onPost("", "malformed", performance.now() - startedMs);
       return answerError(res, serverFaults.QUERY_MALFORMED());
     }
     const parsed = query === "" ? noQuery : new URLSearchParams(query);
@@ -114,14 +115,15 @@ export function createWebhookHandler(options: WebhookOptions): WebhookHandler {
     const span = method === "POST" ? beginSpan(postSpan, { req, label }) : undefined;
     const report = (toolkit: string, outcome: PostOutcome) => {
       span?.end(outcome === "accepted" ? undefined : outcome);
-      onPost(toolkit, outcome);
+      withinSpan(span, () => onPost(toolkit, outcome, performance.now() - startedMs));
     };
     const fail = (error: unknown) => report(label, answerFailure(res, label, error, options));
     if (method !== "POST") {
       const greeting =
         projectId === undefined ? ingest.greet(method, post) : ingest.greetPrivate(method, { ...post, projectId });
-      if (!(greeting instanceof Promise)) return answerOther(greeting, { method, head, label }, res, options);
-      intake.keepBack(req, greeting).then((answer) => answerOther(answer, { method, head, label }, res, options), fail);
+      const other = { method, head, label, startedMs };
+      if (!(greeting instanceof Promise)) return answerOther(greeting, other, res, options);
+      intake.keepBack(req, greeting).then((answer) => answerOther(answer, other, res, options), fail);
       return;
     }
     const proceed = (admission: PostAdmission) => {
@@ -167,12 +169,17 @@ function placeOf(path: string): Pick<PostHead, "toolkitSlug" | "projectId"> | un
   return projectId && { toolkitSlug, projectId };
 }
 
-type OtherRequest = { readonly method: string; readonly head: PostHead; readonly label: string };
+type OtherRequest = {
+  readonly method: string;
+  readonly head: PostHead;
+  readonly label: string;
+  readonly startedMs: number;
+};
 
 /** Answers a request with a method other than POST: a handshake (check of the webhook URL by the app), or a refusal of the method. */
 function answerOther(
   outcome: Greeting,
-  { method, head, label }: OtherRequest,
+  { method, head, label, startedMs }: OtherRequest,
   res: ServerResponse,
   { bodyBytesMax, onPost }: WebhookOptions,
 ): void {
@@ -181,7 +188,7 @@ function answerOther(
     answerError(res, serverFaults.METHOD_NOT_ALLOWED(method, allow), 405, { allow });
     return;
   }
-  onPost(label, outcome.outcome);
+  onPost(label, outcome.outcome, performance.now() - startedMs);
   answerOutcome(res, head, outcome, bodyBytesMax);
 }
 

@@ -1,11 +1,12 @@
-import { Counter, Histogram, type Registry } from "prom-client";
+import { Counter, Histogram } from "prom-client";
 import { callSeconds } from "./engines.ts";
+import type { Registers } from "./exemplars.ts";
 import type { Metrics } from "./types.ts";
 
 /**
  * Registers the metrics of an embeddings endpoint: the outcomes of its calls, and the number of tool searches that had to use words only.
  */
-export function registerEmbeddings(registers: Registry[]): Pick<Metrics, "embeddingsCalled" | "searchedByMeaning"> {
+export function registerEmbeddings(registers: Registers): Pick<Metrics, "embeddingsCalled" | "searchedByMeaning"> {
   const calls = new Counter({
     name: "svc_embeddings_calls_total",
     help: "Calls to the embeddings endpoint by purpose, words of searches or texts of tools, and by outcome.",

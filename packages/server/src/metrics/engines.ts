@@ -1,4 +1,6 @@
-import { Counter, Histogram, type Registry } from "prom-client";
+import { Counter, Histogram } from "prom-client";
+import { hasExemplars, observing, type Registers } from "./exemplars.ts";
+import type { MetricsSources } from "./gauges.ts";
 import type { Metrics } from "./types.ts";
 
 /** Upper limits of the histogram buckets, in seconds, for answers that callers wait for. */
@@ -6,12 +8,24 @@ export const callSeconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1
 const jobSeconds = [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60, 300, 1_800, 3_600, 14_400, 86_400, 604_800];
 const askSeconds = [1, 10, 60, 300, 1_800, 3_600, 14_400, 28_800, 86_400, 259_200, 604_800];
 
-/** Registers the metrics of tool calls, of renewed credentials, and of answered questions to people: counts by outcome, and durations. */
-export function registerEngines(registers: Registry[]): Pick<Metrics, "toolCalled" | "renewed" | "askSettled"> {
+/**
+ * Registers the metrics of tool calls, of renewed credentials, and of answered questions to people: counts by outcome, and durations. A
+ * toolkit of a project's own counts as `private`, because the project chose its name.
+ */
+export function registerEngines(
+  registers: Registers,
+  { isShared }: Pick<MetricsSources, "isShared">,
+): Pick<Metrics, "toolCalled" | "renewed" | "askSettled"> {
   const toolCalls = new Counter({
     name: "svc_tool_calls_total",
     help: "Calls of tools by class and outcome.",
     labelNames: ["class", "outcome"],
+    registers,
+  });
+  const toolkitCalls = new Counter({
+    name: "svc_toolkit_calls_total",
+    help: "Calls of tools by toolkit and outcome; private for the toolkits of projects.",
+    labelNames: ["toolkit", "outcome"],
     registers,
   });
   const toolCallDurations = new Histogram({
@@ -20,7 +34,9 @@ export function registerEngines(registers: Registry[]): Pick<Metrics, "toolCalle
     labelNames: ["class"],
     buckets: callSeconds,
     registers,
+    enableExemplars: hasExemplars(registers),
   });
+  const observeTool = observing(toolCallDurations, registers, "class");
   const renewals = new Counter({
     name: "svc_token_renewals_total",
     help: "Renewals of tokens by outcome.",
@@ -46,9 +62,11 @@ export function registerEngines(registers: Registry[]): Pick<Metrics, "toolCalle
     registers,
   });
   return {
-    toolCalled({ accessClass, outcome, durationMs }) {
+    toolCalled({ accessClass, toolSlug, outcome, durationMs }) {
+      const [toolkit = ""] = toolSlug.split(".", 1);
       toolCalls.inc({ class: accessClass, outcome });
-      toolCallDurations.observe({ class: accessClass }, durationMs / 1000);
+      toolkitCalls.inc({ toolkit: isShared(toolkit) ? toolkit : "private", outcome });
+      observeTool(durationMs / 1000, accessClass);
     },
     renewed({ outcome, durationMs }) {
       renewals.inc({ outcome });
@@ -66,7 +84,7 @@ export function registerEngines(registers: Registry[]): Pick<Metrics, "toolCalle
  * to jobs), and failures of the engine itself.
  */
 export function registerJobs(
-  registers: Registry[],
+  registers: Registers,
 ): Pick<Metrics, "jobEnded" | "jobParked" | "jobLeaseLost" | "jobEngineFailed"> {
   const ended = new Counter({
     name: "svc_jobs_ended_total",
@@ -79,7 +97,9 @@ export function registerJobs(
     help: "Time from a job's submission to its end, including waits for people.",
     buckets: jobSeconds,
     registers,
+    enableExemplars: hasExemplars(registers),
   });
+  const observeJob = observing(durations, registers);
   const parked = new Counter({
     name: "svc_jobs_parked_total",
     help: "Jobs that were parked from outside their programs, by reason.",
@@ -102,7 +122,7 @@ export function registerJobs(
   return {
     jobEnded({ status, isSimulated, durationMs }) {
       ended.inc({ status, mode: isSimulated ? "simulate" : "live" });
-      durations.observe(durationMs / 1000);
+      observeJob(durationMs / 1000);
     },
     jobParked: ({ reason }) => parked.inc({ reason }),
     jobLeaseLost: () => lost.inc(),
@@ -112,7 +132,7 @@ export function registerJobs(
 
 /** Registers the metrics of standing programs (programs that start jobs on a schedule or event). */
 export function registerStanding(
-  registers: Registry[],
+  registers: Registers,
 ): Pick<Metrics, "standingDecided" | "standingPolled" | "standingPaused" | "standingRearmed" | "standingFailed"> {
   const lags = new Histogram({
     name: "svc_standing_lag_seconds",
@@ -167,7 +187,7 @@ export function registerStanding(
  * events.
  */
 export function registerEvents(
-  registers: Registry[],
+  registers: Registers,
 ): Pick<Metrics, "eventPublished" | "eventsPolled" | "eventFiltered"> {
   const published = new Counter({
     name: "svc_events_published_total",
@@ -213,7 +233,7 @@ export function registerEvents(
 }
 
 /** Registers the metrics of throttled replays (repeated deliveries that are spread over time). */
-export function registerReplays(registers: Registry[]): Pick<Metrics, "replayStepped" | "replayFailed"> {
+export function registerReplays(registers: Registers): Pick<Metrics, "replayStepped" | "replayFailed"> {
   const queued = new Counter({
     name: "svc_replay_queued_total",
     help: "Deliveries that throttled replays queued.",
@@ -228,7 +248,7 @@ export function registerReplays(registers: Registry[]): Pick<Metrics, "replaySte
 }
 
 /** Registers the metric for a blocked event loop, by cause: a job, a call, or unknown work. */
-export function registerLoop(registers: Registry[]): Pick<Metrics, "heldLoop"> {
+export function registerLoop(registers: Registers): Pick<Metrics, "heldLoop"> {
   const held = new Counter({
     name: "svc_event_loop_held_total",
     help: "Times that the event loop was blocked for 250 ms or longer, by cause.",

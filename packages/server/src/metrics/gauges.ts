@@ -1,8 +1,10 @@
 import type { Clock } from "@svc/core";
-import { Counter, Gauge, type Registry } from "prom-client";
+import type { DeploymentHealth } from "@svc/db/activity/health";
+import { Counter, Gauge } from "prom-client";
 import type { ProjectFigures } from "../admission/project-metrics.ts";
 import type { BodyStats } from "../body/body-budget.ts";
 import type { ConnectionStats } from "../listen/connections.ts";
+import type { Registers } from "./exemplars.ts";
 
 /** Sources of the gauges, read at each scrape. */
 export type MetricsSources = {
@@ -18,6 +20,12 @@ export type MetricsSources = {
   countPortalSessions: () => Promise<number>;
   /** Returns the number of toolkits of the whole deployment whose changes wait for an approver. Called at most every 5 seconds. */
   countChangesWaiting: () => Promise<number>;
+  /** Returns counts and ages of the whole deployment. Called at most every 5 seconds. */
+  readHealth: () => Promise<DeploymentHealth>;
+  /** True if a toolkit with this slug is shared by all projects. */
+  isShared: (toolkitSlug: string) => boolean;
+  /** True if this process makes spans. */
+  isTraced: boolean;
   /** Returns the number of sessions with MCP servers that this node keeps. */
   upstreamSessions: () => number;
   dispatcher: () => { held: number; inFlight: number };
@@ -35,10 +43,11 @@ export type MetricsSources = {
 const projectsMax = 20;
 
 /** Registers the gauges of a node: deliveries, and projects' time on the event loop. */
-export function registerGauges(registry: Registry, sources: MetricsSources): void {
+export function registerGauges(registry: Registers[number], sources: MetricsSources): void {
   const { clock, countBacklog, countPaced, dispatcher, spentMs } = sources;
   const registers = [registry];
   registerMemory(registers, sources);
+  registerHealth(registers, sources);
   const backlog = atMostEvery(5_000, clock, countBacklog);
   new Gauge({
     name: "svc_delivery_backlog",
@@ -120,11 +129,54 @@ export function registerGauges(registry: Registry, sources: MetricsSources): voi
   });
 }
 
+/** Registers the health of the deployment. Every process reports the same numbers, so the number for the service is their maximum. */
+function registerHealth(registers: Registers, { clock, readHealth }: MetricsSources): void {
+  const health = atMostEvery(5_000, clock, readHealth);
+  const unknown = () => undefined;
+  new Gauge({
+    name: "svc_queue_oldest_seconds",
+    help: "Age of the oldest due work of the deployment that no node has taken, by queue: deliveries, jobs, schedules. Without failing endpoints.",
+    labelNames: ["queue"],
+    aggregator: "max",
+    registers,
+    async collect() {
+      const now = await health().catch(unknown);
+      this.set({ queue: "deliveries" }, now?.deliveriesSeconds ?? Number.NaN);
+      this.set({ queue: "jobs" }, now?.jobsSeconds ?? Number.NaN);
+      this.set({ queue: "schedules" }, now?.schedulesSeconds ?? Number.NaN);
+    },
+  });
+  new Gauge({
+    name: "svc_accounts",
+    help: "Connected accounts of the deployment by state: active, or expired, which must be connected again; at most 10,000 each.",
+    labelNames: ["state"],
+    aggregator: "max",
+    registers,
+    async collect() {
+      const now = await health().catch(unknown);
+      this.set({ state: "active" }, now?.activeAccounts ?? Number.NaN);
+      this.set({ state: "expired" }, now?.expiredAccounts ?? Number.NaN);
+    },
+  });
+  new Gauge({
+    name: "svc_endpoints_unhealthy",
+    help: "Endpoints of the deployment that fail now, or that svc deactivated after long failures (given_up); at most 10,000 each.",
+    labelNames: ["state"],
+    aggregator: "max",
+    registers,
+    async collect() {
+      const now = await health().catch(unknown);
+      this.set({ state: "failing" }, now?.failingEndpoints ?? Number.NaN);
+      this.set({ state: "given_up" }, now?.givenUpEndpoints ?? Number.NaN);
+    },
+  });
+}
+
 /**
  * Registers the memory that steps of jobs use for sets of rows (for example to sort them). Also registers the number of steps that wait for
  * such memory.
  */
-function registerMemory(registers: Registry[], { memory }: MetricsSources): void {
+function registerMemory(registers: Registers, { memory }: MetricsSources): void {
   new Gauge({
     name: "svc_set_memory_bytes",
     help: "Bytes that steps of jobs hold or reserve for sets that they sort, group, join or make distinct.",
@@ -147,7 +199,7 @@ function registerMemory(registers: Registry[], { memory }: MetricsSources): void
  * Registers the numbers of open connections and of request bodies in memory. Also registers how many connections were closed, and how many
  * bodies were refused, because there was no room.
  */
-export function registerHttp(registers: Registry[], { connections, bodies }: MetricsSources): void {
+export function registerHttp(registers: Registers, { connections, bodies }: MetricsSources): void {
   new Gauge({
     name: "svc_http_connections",
     help: "Open connections by what they have sent: no request yet, requests without a valid key, a valid key.",

@@ -1,4 +1,4 @@
-import { Counter, collectDefaultMetrics, Histogram, Registry } from "prom-client";
+import { Counter, collectDefaultMetrics, Histogram } from "prom-client";
 import { registerProjects } from "../admission/project-metrics.ts";
 import { registerEmbeddings } from "./embeddings.ts";
 import {
@@ -10,6 +10,7 @@ import {
   registerReplays,
   registerStanding,
 } from "./engines.ts";
+import { children, createRegistry, hasExemplars, observing } from "./exemplars.ts";
 import { type MetricsSources, registerGauges, registerHttp } from "./gauges.ts";
 import { registerToolkits } from "./toolkits.ts";
 import type { Metrics } from "./types.ts";
@@ -18,8 +19,9 @@ const deliverySeconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10
 
 /** Creates the metrics of one node in a separate registry, including those of the process and the event loop. */
 export function createMetrics(sources: MetricsSources): Metrics {
-  const registry = new Registry();
+  const registry = createRegistry(sources.isTraced);
   const registers = [registry];
+  const enableExemplars = hasExemplars(registers);
   collectDefaultMetrics({ register: registry });
   registerGauges(registry, sources);
   registerHttp(registers, sources);
@@ -29,6 +31,14 @@ export function createMetrics(sources: MetricsSources): Metrics {
     help: "Inbound posts by toolkit and result.",
     labelNames: ["toolkit", "outcome"],
     registers,
+  });
+  const postDurations = new Histogram({
+    name: "svc_ingest_post_duration_seconds",
+    help: "Time from a post's arrival to its answer, which follows the commit of its event.",
+    labelNames: ["toolkit"],
+    buckets: callSeconds,
+    registers,
+    enableExemplars,
   });
   const calls = new Counter({
     name: "svc_rpc_calls_total",
@@ -42,6 +52,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
     labelNames: ["method"],
     buckets: callSeconds,
     registers,
+    enableExemplars,
   });
   const attempts = new Counter({
     name: "svc_delivery_attempts_total",
@@ -56,12 +67,14 @@ export function createMetrics(sources: MetricsSources): Metrics {
     help: "Time from the receipt of an event to its delivery, including retries and replays.",
     buckets: deliverySeconds,
     registers,
+    enableExemplars,
   });
   const attemptDurations = new Histogram({
     name: "svc_delivery_attempt_duration_seconds",
     help: "Duration of attempts, with any result.",
     buckets: callSeconds,
     registers,
+    enableExemplars,
   });
   const lost = new Counter({
     name: "svc_delivery_leases_lost_total",
@@ -80,24 +93,30 @@ export function createMetrics(sources: MetricsSources): Metrics {
     labelNames: ["outcome"],
     registers,
   });
-  const engines = registerEngines(registers);
+  const engines = registerEngines(registers, sources);
   const postsOf = children((toolkit: string, outcome: string) => posts.labels(toolkit, outcome));
   const callsOf = children((method: string, code: string) => calls.labels(method, code));
-  const durationsOf = children((method: string) => durations.labels(method));
+  const observePost = observing(postDurations, registers, "toolkit");
+  const observeCall = observing(durations, registers, "method");
+  const observeAttempt = observing(attemptDurations, registers);
+  const observeDelivery = observing(latency, registers);
   const attemptsOf = children((state: string) => attempts.labels(state));
   return {
     contentType: registry.contentType,
     text: () => registry.metrics(),
     values: () => registry.getMetricsAsJSON(),
-    posted: (toolkitSlug, outcome) => postsOf(toolkitSlug, outcome).inc(),
+    posted(toolkitSlug, outcome, durationMs) {
+      postsOf(toolkitSlug, outcome).inc();
+      observePost(durationMs / 1000, toolkitSlug);
+    },
     called(call, durationMs) {
       callsOf(call.method, call.code).inc();
-      durationsOf(call.method).observe(durationMs / 1000);
+      observeCall(durationMs / 1000, call.method);
     },
     attempted({ state, durationMs, sinceReceivedMs }) {
       attemptsOf(state).inc();
-      attemptDurations.observe(durationMs / 1000);
-      if (state === "delivered") latency.observe(Math.max(0, sinceReceivedMs) / 1000);
+      observeAttempt(durationMs / 1000);
+      if (state === "delivered") observeDelivery(Math.max(0, sinceReceivedMs) / 1000);
     },
     ...engines,
     ...registerJobs(registers),
@@ -110,22 +129,5 @@ export function createMetrics(sources: MetricsSources): Metrics {
     leasesLost: (count) => lost.inc(count),
     endpointAuthenticated: (outcome) => authenticated.inc({ outcome }),
     engineFailed: (what) => faults.inc({ statement: what }),
-  };
-}
-
-/**
- * Returns a function that does the same as `create`, but calls it only once for each combination of labels. `create` searches the metrics
- * library for the counter with these labels, which takes longer than counting.
- */
-function children<Labels extends string[], Child>(create: (...labels: Labels) => Child): (...labels: Labels) => Child {
-  const known = new Map<string, Child>();
-  return (...labels) => {
-    const key = labels.length === 1 ? (labels[0] ?? "") : labels.join(" ");
-    let child = known.get(key);
-    if (child === undefined) {
-      child = create(...labels);
-      known.set(key, child);
-    }
-    return child;
   };
 }

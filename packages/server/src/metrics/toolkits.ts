@@ -1,9 +1,10 @@
-import { Counter, type Registry } from "prom-client";
+import { Counter } from "prom-client";
+import type { Registers } from "./exemplars.ts";
 import type { Metrics } from "./types.ts";
 
 /** Registers the metrics of imported toolkits, of the MCP servers behind them, and of searches for tools. */
 export function registerToolkits(
-  registers: Registry[],
+  registers: Registers,
 ): Pick<Metrics, "sourceRead" | "upstreamAsked" | "toolsSearched"> {
   const imports = new Counter({
     name: "svc_toolkit_imports_total",

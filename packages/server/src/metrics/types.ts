@@ -31,7 +31,7 @@ export type Metrics = {
   /** Returns the metrics as values, so that they can be added to those of other processes. */
   values(): Promise<MetricValues>;
   /** Counts an answered webhook post. `toolkitSlug` is empty if the toolkit (app) is unknown. */
-  posted(toolkitSlug: string, outcome: PostOutcome): void;
+  posted(toolkitSlug: string, outcome: PostOutcome, durationMs: number): void;
   called(call: Call, durationMs: number): void;
   /** Counts an event that a project published. */
   eventPublished(outcome: "stored" | "duplicate" | "refused"): void;

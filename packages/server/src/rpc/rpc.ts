@@ -82,7 +82,7 @@ export function createRpcHandler(options: RpcOptions): RpcHandler {
         }
         body.letGo();
         span?.end(call.code === "ok" ? undefined : call.code);
-        options.onCall(call, performance.now() - call.startedMs);
+        withinSpan(span, () => options.onCall(call, performance.now() - call.startedMs));
       });
       const refusal = refusalOf(handler, req);
       if (refusal !== undefined) {

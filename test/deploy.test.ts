@@ -46,7 +46,7 @@ test("the image is built from the checkout, and runs as a user without rights", 
   const { scripts } = JSON.parse(readText("package.json"));
   expect(scripts).toHaveProperty(/^npm run (\S+)/.exec(command)?.[1] ?? "");
   // The package is written where the image takes it from.
-  expect(readText("scripts/package.mjs")).toContain('const folder = sketch ?? join(dist, "package")');
+  expect(readText("scripts/package.mjs")).toContain('join(dist, isForNpm ? "npm" : "package")');
   expect(text("COPY")).toContain("/build/dist/package /opt/svc/package");
 });
 

@@ -1,6 +1,6 @@
 import { existsSync, statSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
-import { commandNames } from "@svc/cli";
+import { commandHelp, commandNames } from "@svc/cli";
 import { operationalEventTypes } from "@svc/core";
 import { describe, expect, test } from "vitest";
 import { anchorsOf, codeBlocksOf, codeSpansOf, linksOf, tableRowsOf } from "./markdown.ts";
@@ -310,7 +310,7 @@ test("cited commands of svc and their options exist", () => {
         })),
     );
   });
-  const names = commandNames();
+  const names = [...commandNames(), ...commandHelp().flatMap(({ aliases }) => aliases)];
   const files = readSources("packages/cli/src").map((file) => file.text);
   const has = (pattern: RegExp) => files.some((text) => pattern.test(text));
   const faults = commands.flatMap(({ page, command }) => {

@@ -15,9 +15,11 @@ const replacing: readonly { readonly way: string; readonly code: RegExp }[] = [
 const exceptions: readonly { readonly file: string; readonly why: string }[] = [
   { file: "packages/catalog/src/read/checked-toolkits.ts", why: "it comes with the service" },
   { file: "packages/catalog/src/read/parsed-definitions.ts", why: "the service keeps it for itself" },
+  { file: "packages/cli/src/custom/completion.ts", why: "it comes with the service" },
   { file: "packages/cli/src/custom/trigger/provider-answer.ts", why: "the service's own answer, which is shown" },
   { file: "packages/cli/src/serve-program.ts", why: "it comes with the service" },
   { file: "packages/core/src/text/foreign-text.ts", why: "it looks whether the bytes are UTF-8 first" },
+  { file: "packages/db/src/embedded/binaries.ts", why: "it comes with the service" },
   { file: "packages/db/src/embedded/backup/foreign-objects.ts", why: "it comes with the service" },
   { file: "packages/db/src/embedded/backup/files.ts", why: "the service writes it, in ASCII" },
   { file: "packages/db/src/embedded/initialize.ts", why: "the service writes it, in ASCII" },

@@ -1,27 +1,17 @@
 import { execFile, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { builtinModules } from "node:module";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { freePort, until } from "@svc/testing/server-process";
 import { expect, onTestFinished, test } from "vitest";
+import { asOrdinary, createOwnFolder, createPlace } from "./ordinary-account.ts";
 import { readText, root } from "./source.ts";
 
-// `npm test` checks the files that the package is built from. `npm run test:crash` builds the package of 75 MB and runs it as an operator
-// would.
+// `npm test` checks the files that the package is built from. `npm run test:crash` builds the package and runs it as an operator would.
 const isWhole = process.env["SVC_CRASH_ROUNDS"] !== undefined;
 const run = promisify(execFile);
-const isRoot = process.getuid?.() === 0;
-const nobody = 65_534;
-
-/** Creates a folder that any account may enter. */
-async function createPlace(): Promise<string> {
-  const place = await mkdtemp("/var/tmp/svc-package-");
-  onTestFinished(() => rm(place, { recursive: true, force: true }));
-  await chmod(place, 0o755);
-  return place;
-}
 
 test("the package names every module that its sources import, exactly, with its licence", {
   timeout: 120_000,
@@ -72,22 +62,43 @@ test("the package names every module that its sources import, exactly, with its 
   expect((await stat(join(place, "bin/svc"))).mode & 0o777).toBe(0o755);
 });
 
-test("systemd takes the unit", async ({ skip }) => {
+test.for(["svc.service", "svc@.service"])("systemd takes the unit %s", async (name, { skip }) => {
   if (!existsSync("/usr/bin/systemd-analyze")) skip("systemd-analyze is not on this machine");
   const place = await createPlace();
   await mkdir(join(place, "package/bin"), { recursive: true });
   await writeFile(join(place, "package/bin/svc"), "#!/bin/sh\n", { mode: 0o755 });
-  const unit = readText("docs/svc.service");
+  const unit = readText(`docs/${name}`);
   expect(unit).toContain("ExecStart=/opt/svc/package/bin/svc serve");
-  const file = join(place, "svc.service");
-  await writeFile(file, unit.replaceAll("/opt/svc", place));
-  const { stdout, stderr } = await run("systemd-analyze", ["verify", "--man=no", file]);
+  const verify = (file: string) => run("systemd-analyze", ["verify", "--man=no", file]);
+  // A template is checked as one of its units.
+  const file = join(place, name.replace("@", "@1"));
+  await writeFile(join(place, name), unit.replaceAll("/opt/svc", place));
+  const { stdout, stderr } = await verify(file);
   expect(stdout + stderr).toBe("");
-  const broken = join(place, "broken.service");
-  await writeFile(broken, unit.replaceAll("/opt/svc", place).replace("Restart=on-failure", "Restart=sometimes"));
+  await writeFile(
+    join(place, name),
+    unit.replaceAll("/opt/svc", place).replace("Restart=on-failure", "Restart=sometimes"),
+  );
   // Some versions print the fault but end with status 0.
-  const told = await run("systemd-analyze", ["verify", "--man=no", broken]).catch((error: { stderr: string }) => error);
+  const told = await verify(file).catch((error: { stderr: string }) => error);
   expect(told.stderr).toContain("restart specifier");
+});
+
+test("the template of several nodes has the protection of the unit", () => {
+  const settingsOf = (name: string) =>
+    readText(`docs/${name}`)
+      .split("\n")
+      .filter((line) => line !== "" && !line.startsWith("#"));
+  const [unit, template] = [settingsOf("svc.service"), settingsOf("svc@.service")];
+  expect(unit.filter((line) => !template.includes(line))).toEqual([
+    "Description=svc: webhook triggers, tool catalog and durable jobs",
+    "EnvironmentFile=-/etc/svc/env",
+  ]);
+  expect(template.filter((line) => !unit.includes(line))).toEqual([
+    "Description=svc, node %i: webhook triggers, tool catalog and durable jobs",
+    "Environment=SVC_REUSE_PORT=on SVC_ADMIN_LISTEN=127.0.0.1:909%i",
+    "EnvironmentFile=/etc/svc/env",
+  ]);
 });
 
 /** Builds the archive, or takes the one named by `SVC_PACKAGE`, and unpacks it. */
@@ -107,11 +118,6 @@ const plain = (home: string, more: Record<string, string> = {}) => ({
   ...{ HOME: home, PATH: "/usr/bin:/bin", HTTP_PROXY: "http://127.0.0.1:9", HTTPS_PROXY: "http://127.0.0.1:9" },
   ...more,
 });
-/** Runs a command as an ordinary account, which is `nobody` if root runs the tests. */
-const asOrdinary = (command: string[]) =>
-  isRoot
-    ? ["setpriv", `--reuid=${nobody}`, `--regid=${nobody}`, "--clear-groups", "--no-new-privs", ...command]
-    : command;
 
 test.skipIf(!isWhole)(
   "unpacked in an empty folder the package serves as an ordinary account, and is upgraded to",
@@ -123,22 +129,20 @@ test.skipIf(!isWhole)(
     const { archive, folder } = await unpackedPackage(place);
     const { size } = await stat(archive);
     process.stderr.write(`${archive}: ${(size / 1e6).toFixed(1)} MB\n`);
-    expect(size).toBeLessThan(200_000_000);
+    expect(size).toBeLessThan(80_000_000);
     for (const path of await readdir(folder, { recursive: true })) {
       const { mode, uid } = await stat(join(folder, path));
       expect([mode & 0o6022, uid], path).toEqual([0, process.getuid?.()]);
     }
-    const home = join(place, "home");
-    await mkdir(home);
-    if (isRoot) await chown(home, nobody, nobody);
+    const home = await createOwnFolder(place, "home");
     const port = String(await freePort());
     const program = join(folder, "bin/svc");
     const start = () => {
-      const [command = "", ...args] = asOrdinary([program, "serve"]);
+      const [command, ...args] = asOrdinary([program, "serve"]);
       return spawn(command, args, { cwd: "/", env: plain(home, { SVC_PORT: port }), stdio: "inherit" });
     };
     const svc = async (...args: string[]) => {
-      const [command = "", ...rest] = asOrdinary([program, ...args]);
+      const [command, ...rest] = asOrdinary([program, ...args]);
       const child = run(command, rest, { cwd: "/", env: plain(home, { SVC_URL: `http://127.0.0.1:${port}` }) });
       child.child.stdin?.end("any-key\n");
       return (await child).stdout;

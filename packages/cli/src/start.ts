@@ -1,4 +1,5 @@
-import { enableCompileCache, registerHooks } from "node:module";
+// An import by name would fail on an old Node, which lacks `registerHooks`, before svc can say which Node it needs.
+import * as modules from "node:module";
 
 /**
  * Settings of glibc's memory allocator, which glibc reads when a process starts.
@@ -38,8 +39,8 @@ const largePackages =
  * module.
  */
 export function quickenImports(cacheDir: string): void {
-  enableCompileCache(cacheDir);
-  registerHooks({
+  modules.enableCompileCache(cacheDir);
+  modules.registerHooks({
     resolve(specifier, context, nextResolve) {
       const { parentURL } = context;
       if (parentURL !== undefined && specifier.startsWith(".")) {

@@ -84,6 +84,7 @@ export function growthStep(used: number, left: number): number {
 export function addServeCommand(program: Command): void {
   const serve = program
     .command("serve")
+    .alias("start")
     .description("run the service until SIGTERM or SIGINT; environment variables configure it")
     .addOption(
       new Option("--process <number>", "index of this process among SVC_PROCESSES").argParser(Number).hideHelp(),

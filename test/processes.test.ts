@@ -8,6 +8,7 @@ import {
   bootstrapKey,
   calendarSecret,
   call,
+  freePort,
   postCalendar,
   type ServerProcess,
   startServerProcess,
@@ -234,6 +235,25 @@ test("over the embedded store the key is told of once, a port in use is refused 
   const pids = [...processesOf(embedded).values()];
   await embedded.end("SIGKILL");
   await until(() => !pids.some(isRunning), 20_000, "the processes are gone");
+});
+
+test("nodes that are started one by one share a port, and a node that shares none is refused", async () => {
+  const own = await createTestDatabase();
+  const shared = { SVC_DATABASE_URL: own.url, SVC_VAULT_KEY: ownVaultKey, SVC_TOOLKITS: fewToolkits };
+  const port = String(await freePort());
+  const variables = { ...shared, SVC_PORT: port, SVC_REUSE_PORT: "on", SVC_ADMIN_LISTEN: "127.0.0.1:0" };
+  const nodes = [await startServerProcess(variables), await startServerProcess(variables)];
+  const [first, second] = nodes as [ServerProcess, ServerProcess];
+  const answers = (node: ServerProcess) => linesOf(node).filter(({ msg }) => msg === "call").length;
+  await until(async () => {
+    expect(await askOnce(first)).toBe("200");
+    return nodes.every((node) => answers(node) > 0);
+  });
+  expect(await first.end("SIGTERM")).toBe(0);
+  for (let n = 0; n < 5; n++) expect(await askOnce(second)).toBe("200");
+  await expect(startServerProcess({ ...variables, SVC_REUSE_PORT: "off" })).rejects.toThrow("EADDRINUSE");
+  await second.end("SIGTERM");
+  await own.drop();
 });
 
 function isRunning(pid: number): boolean {

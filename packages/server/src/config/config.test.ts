@@ -15,9 +15,9 @@ const places = { workingDir: "/work", checkout: "/src/svc", isRoot: false };
 const load = (variables: Record<string, string>, where = places) => loadConfig(openEnvironment(variables), where);
 const vaultKey = `k1:${Buffer.alloc(32, 7).toString("base64")}`;
 
-function faultsOf(variables: Record<string, string>): string[] {
+function faultsOf(variables: Record<string, string>, where = places): string[] {
   try {
-    load(variables);
+    load(variables, where);
   } catch (error) {
     if (error instanceof ConfigError) return error.faults.map(({ variable, message }) => `${variable}: ${message}`);
     throw error;
@@ -53,6 +53,26 @@ test("several processes take Linux and no sandbox, and their number is a small o
     'SVC_PROCESSES: "2" does not work with the sandbox, which keeps its data in the memory of one process; set SVC_SANDBOX=off, or leave it at 1',
   ]);
   expect(faultsOf({ SVC_PROCESSES: "0" })).toEqual(['SVC_PROCESSES: "0" is not a whole number from 1 to 64']);
+});
+
+test("what needs Linux is refused on macOS, and everything else is read as on Linux", () => {
+  const onMac = { ...places, platform: "darwin" as const };
+  const database = { SVC_DATABASE_URL: "postgres://db/svc", SVC_VAULT_KEY: vaultKey };
+  const faultsOnMac = (variables: Record<string, string>) =>
+    faultsOf(variables, onMac).map((fault) => fault.replace(/ needs Linux.*/, " needs Linux"));
+  expect(faultsOnMac({ ...database, SVC_PROCESSES: "2" })).toEqual(['SVC_PROCESSES: "2" needs Linux']);
+  expect(faultsOnMac({ ...database, SVC_REUSE_PORT: "on" })).toEqual(['SVC_REUSE_PORT: "on" needs Linux']);
+  expect(load({}, onMac)).toEqual({ ...load({}), environment: expect.anything() });
+});
+
+test("nodes share a port only with a database that they share, and only if each is a process of its own", () => {
+  const database = { SVC_DATABASE_URL: "postgres://db/svc", SVC_VAULT_KEY: vaultKey };
+  expect(load({}).isPortShared).toBe(false);
+  expect(load({ ...database, SVC_REUSE_PORT: "on" }).isPortShared).toBe(true);
+  expect(faultsOf({ SVC_REUSE_PORT: "on" })).toEqual([expect.stringContaining("set SVC_DATABASE_URL")]);
+  expect(faultsOf({ ...database, SVC_REUSE_PORT: "on", SVC_PROCESSES: "2" })).toEqual([
+    expect.stringContaining("use only one of both"),
+  ]);
 });
 
 /** Writes files into the folder of these tests. */

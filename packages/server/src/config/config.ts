@@ -51,6 +51,8 @@ export type Config = {
   readonly isActivityCounted: boolean;
   /** Number of processes that listen on one port, each with its own node. */
   readonly processes: number;
+  /** True if other nodes of the same operating system user may listen on the same port. */
+  readonly isPortShared: boolean;
   /**
    * Role of this process among the processes of the server. `requests`: takes requests, and runs the jobs that process no rows. `rows`:
    * takes no requests, and runs the jobs that fetch or map rows. `all` does both.
@@ -120,6 +122,8 @@ export type ConfigFolders = {
    * the package's folder, because an installation of the next version replaces that folder. Undefined in a checkout.
    */
   readonly packageHome?: string | undefined;
+  /** Operating system. Default: that of this process. */
+  readonly platform?: NodeJS.Platform;
 };
 
 /**
@@ -179,6 +183,7 @@ export function readConfig(environment: Environment, places: ConfigFolders = cur
     bootstrapKey: reader.secret("SVC_BOOTSTRAP_KEY"),
     role: reader.choice("SVC_ROLE", ["all", "api", "worker"], "all"),
     processes: reader.integer("SVC_PROCESSES", { fallback: 1, min: 1, max: 64 }),
+    isPortShared: reader.choice("SVC_REUSE_PORT", ["on", "off"], "off") === "on",
     processRole: "all",
     hasProcessRoles: reader.choice("SVC_PROCESS_ROLES", ["on", "off"], hasCoresForRoles() ? "on" : "off") === "on",
     isConsoleOn: reader.choice("SVC_CONSOLE", ["on", "off"], "on") === "on",
@@ -220,7 +225,7 @@ export function readConfig(environment: Environment, places: ConfigFolders = cur
     publicUrl: reader.parsed("SVC_PUBLIC_URL", parsePublicUrl),
     environment,
   };
-  checkTogether(config, reader);
+  checkTogether(config, reader, places.platform ?? process.platform);
   if (folders.length > 0) checkToolkitFolders(config, reader);
   if (config.databaseUrl === undefined) checkDataDir(config, reader);
   return { config, faults: reader.faults };
@@ -258,7 +263,7 @@ export function isLoopbackHost(host: string): boolean {
  * Checks rules about the combination of several variables, and reports each violation as a fault. For example, SVC_DATABASE_URL requires
  * SVC_VAULT_KEY.
  */
-function checkTogether(config: Config, reader: ConfigReader): void {
+function checkTogether(config: Config, reader: ConfigReader, platform: NodeJS.Platform): void {
   checkApart(config, config.adminListen, reader);
   const isEmbedded = reader.text("SVC_DATABASE_URL") === undefined;
   if (!isEmbedded && reader.text("SVC_VAULT_KEY") === undefined) {
@@ -279,7 +284,8 @@ function checkTogether(config: Config, reader: ConfigReader): void {
       "is for a database of your own, and SVC_DATABASE_URL is unset: `svc restore` leaves a mark",
     );
   }
-  checkProcesses(config, reader);
+  checkProcesses(config, reader, platform);
+  checkSharedPort(config, reader, platform);
   if (config.adminToken !== undefined && config.adminToken === config.bootstrapKey) {
     reader.fault(
       "SVC_BOOTSTRAP_KEY",
@@ -302,7 +308,7 @@ function hasCoresForRoles(): boolean {
   return availableParallelism() >= 4;
 }
 
-function checkProcesses({ processes, sandboxMode }: Config, reader: ConfigReader): void {
+function checkProcesses({ processes, sandboxMode }: Config, reader: ConfigReader, platform: NodeJS.Platform): void {
   if (processes === 1) return;
   if (sandboxMode !== "off") {
     reader.fault(
@@ -310,9 +316,26 @@ function checkProcesses({ processes, sandboxMode }: Config, reader: ConfigReader
       `"${processes}" does not work with the sandbox, which keeps its data in the memory of one process; set SVC_SANDBOX=off, or leave it at 1`,
     );
   }
-  if (process.platform !== "linux") {
+  if (platform !== "linux") {
     reader.fault("SVC_PROCESSES", `"${processes}" needs Linux, where processes share a port; leave it at 1`);
   }
+}
+
+function checkSharedPort(
+  { isPortShared, processes, databaseUrl }: Config,
+  reader: ConfigReader,
+  platform: NodeJS.Platform,
+): void {
+  if (!isPortShared) return;
+  const name = "SVC_REUSE_PORT";
+  if (platform !== "linux") reader.fault(name, '"on" needs Linux, where nodes share a port; leave it at off');
+  if (processes > 1)
+    reader.fault(
+      name,
+      '"on" does not work with SVC_PROCESSES, whose processes share the port already; use only one of both',
+    );
+  if (databaseUrl === undefined)
+    reader.fault(name, '"on" shares the port with other nodes, which need one database; set SVC_DATABASE_URL');
 }
 
 function checkToolkitFolders({ toolkitFolders }: Config, reader: ConfigReader): void {

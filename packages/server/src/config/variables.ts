@@ -64,6 +64,10 @@ const table = {
     "on with 4 or more processors, otherwise off",
     "on or off: whether every second process takes no requests, and runs instead the jobs that fetch or map rows",
   ],
+  SVC_REUSE_PORT: [
+    "off",
+    "on or off: whether several nodes on one machine listen on the same port, each started by itself; needs Linux and SVC_DATABASE_URL",
+  ],
   SVC_CONSOLE: ["on", "on or off: the pages below /console/, on nodes that take calls"],
   SVC_DOCS: ["on", "on or off: this documentation below /docs/, on nodes that take calls"],
   SVC_ENDPOINT_CIDRS: ["empty", "address ranges beyond global unicast that deliveries may dial, comma separated"],

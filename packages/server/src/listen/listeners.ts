@@ -29,9 +29,10 @@ export type Listeners = {
 
 /** Returns the main listener and the listener for administration, if there is one, as one object. */
 export function joinListeners(
-  { host, port, adminListen, tls, processRole }: Pick<Config, "host" | "port" | "adminListen" | "tls" | "processRole">,
+  config: Pick<Config, "host" | "port" | "adminListen" | "tls" | "processRole" | "isPortShared">,
   { main, admin }: { main: HttpServer; admin: HttpServer | undefined },
 ): Listeners {
+  const { host, port, adminListen, tls, processRole, isPortShared: reusePort } = config;
   const scheme = tls === undefined ? "http" : "https";
   const urlOf = (name: string, bound: number) => `${scheme}://${isIPv6(name) ? `[${name}]` : name}:${bound}`;
   const placeOf = (address: ListenAddress, sharedPort: number | undefined) =>
@@ -54,7 +55,10 @@ export function joinListeners(
       // The main listener opens last, so that the listener for administration is already open when the first request is answered.
       const adminUrl = await listenApart(shared);
       try {
-        return { url: urlOf(host, (await main.listen(placeOf({ host, port }, shared?.main))).port), adminUrl };
+        return {
+          url: urlOf(host, (await main.listen({ reusePort, ...placeOf({ host, port }, shared?.main) })).port),
+          adminUrl,
+        };
       } catch (error) {
         if (adminUrl !== undefined) await admin?.close(0);
         throw error;

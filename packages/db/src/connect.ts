@@ -1,6 +1,6 @@
 import { drizzle, type PostgresJsDatabase } from "drizzle-orm/postgres-js";
 import type postgres from "postgres";
-import { openDriver } from "./driver.ts";
+import { openDriver, sessionMark } from "./driver.ts";
 
 /**
  * The query builder, on the pool or on one transaction of the pool. Each query names its tables. svc gives drizzle no schema: with one,
@@ -112,6 +112,7 @@ function driverOptions({ connectionsMax = 10, applicationName = "svc" }: Databas
     },
     connection: {
       application_name: applicationName,
+      ...sessionMark,
       TimeZone: "UTC",
       statement_timeout: 30_000,
       // Milliseconds after which PostgreSQL ends an idle transaction. A node that hangs in a transaction keeps its locks. Another node that

@@ -14,6 +14,25 @@ export function openDriver<Types extends Record<string, postgres.PostgresType>>(
   return postgres(rest, path === undefined ? options : { ...options, path }) as unknown as postgres.Sql;
 }
 
+/**
+ * Setting that every client of svc gives its sessions. PostgreSQL shows the setting to the session, without any effect. A connection pooler
+ * that passes no settings on refuses or drops it.
+ */
+export const sessionMark = { "svc.session": "kept" } as const;
+
+/** Error text if a connection pooler such as PgBouncer is at the address of the database, and does not pass settings of sessions on. */
+export const poolerText =
+  "SVC_DATABASE_URL: a connection pooler, such as PgBouncer, answers at this address and does not pass on the settings of sessions. " +
+  "Write the address of PostgreSQL itself: each process of svc has its own pool of at most 20 connections";
+
+/** Returns true if a connection pooler refused the settings of a session. */
+export function isPoolerRefusal(error: unknown): boolean {
+  return someCause(
+    error,
+    ({ code, message }) => code === "08P01" && String(message).startsWith("unsupported startup parameter"),
+  );
+}
+
 /** Returns the path of a server's Unix socket in a folder. */
 export function socketPath(folder: string, port: number): string {
   return `${folder}/.s.PGSQL.${port}`;
@@ -74,7 +93,13 @@ const takesNone = "55000";
 const unavailableCodes =
   /^(08...|57P0.|53...|58030|25006|40001|40P01|55P03|57014|CONNECTION_(CLOSED|ENDED|DESTROYED)|CONNECT_TIMEOUT|ECONN(REFUSED|RESET|ABORTED)|EPIPE|ETIMEDOUT|E(HOST|NET)UNREACH|ENOTFOUND|EAI_AGAIN)$/;
 
-type DriverError = { code?: unknown; severity?: unknown; constraint_name?: unknown; cause?: unknown };
+type DriverError = {
+  code?: unknown;
+  message?: unknown;
+  severity?: unknown;
+  constraint_name?: unknown;
+  cause?: unknown;
+};
 
 /**
  * Returns true if `matches` returns true for the error or for one of its causes. drizzle wraps the driver's error, so the code may be

@@ -11,6 +11,8 @@ export type DatabaseFacts = {
   readonly version: string;
   /** True if the server is older than the oldest PostgreSQL that svc works with. */
   readonly isTooOld: boolean;
+  /** True if a connection pooler in front of the server drops the settings of sessions. */
+  readonly isPooled: boolean;
   /** Name of the role with which svc connects. */
   readonly role: string;
   /** True if the server accepts no writes, because it is a standby or its transactions are read-only. */
@@ -35,7 +37,7 @@ export async function examineDatabase(db: Database): Promise<DatabaseFacts> {
   const { sql } = db;
   const [server] = await sql<[ServerRow]>`
     select current_setting('server_version') as version, current_setting('server_version_num')::int4 as number,
-      current_user as role, current_database() as database, to_regclass('public.vault_check') is not null as "hasVaultCheck",
+      current_setting('svc.session', true) is null as "isPooled", current_user as role, current_database() as database, to_regclass('public.vault_check') is not null as "hasVaultCheck",
       pg_is_in_recovery() or current_setting('default_transaction_read_only')::bool as "isReadOnly",
       has_database_privilege(current_database(), 'create') as "createsSchemas",
       coalesce((select has_schema_privilege(oid, 'create') from pg_namespace where nspname = 'public'), false) as "createsTables"`;
@@ -53,6 +55,7 @@ export async function examineDatabase(db: Database): Promise<DatabaseFacts> {
   return {
     version: server.version,
     isTooOld: server.number < oldestServer,
+    isPooled: server.isPooled,
     role: server.role,
     isReadOnly: server.isReadOnly,
     missingRights,
@@ -64,6 +67,7 @@ export async function examineDatabase(db: Database): Promise<DatabaseFacts> {
 type ServerRow = {
   version: string;
   number: number;
+  isPooled: boolean;
   role: string;
   database: string;
   hasVaultCheck: boolean;

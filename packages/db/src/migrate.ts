@@ -4,7 +4,7 @@ import { type MigrationMeta, readMigrationFiles } from "drizzle-orm/migrator";
 import { drizzle } from "drizzle-orm/postgres-js";
 import { migrate } from "drizzle-orm/postgres-js/migrator";
 import type postgres from "postgres";
-import { openDriver } from "./driver.ts";
+import { isPoolerRefusal, openDriver, poolerText, sessionMark } from "./driver.ts";
 
 /** Thrown by `migrateDatabase` if it must not change the database. The message gives the reason. */
 export class MigrationRefusedError extends Error {
@@ -16,9 +16,9 @@ export const migrationsFolder = fileURLToPath(new URL("../migrations", import.me
 
 /**
  * Migrates a database to the schema of this version. It works in one transaction and under a lock, so any number of nodes may call it at
- * the same time. Throws MigrationRefusedError without a change in two cases: the server is older than PostgreSQL 15, or the database has a
- * migration that `folder` lacks. `onWait`: called with a text for the operator if the server does not answer within a second, or if another
- * node migrates the database.
+ * the same time. Throws MigrationRefusedError without a change in three cases: the server is older than PostgreSQL 15, a connection pooler
+ * drops the settings of sessions, or the database has a migration that `folder` lacks. `onWait`: called with a text for the operator if
+ * the server does not answer within a second, or if another node migrates the database.
  */
 export async function migrateDatabase(
   url: string,
@@ -32,10 +32,10 @@ export async function migrateDatabase(
     // Seconds between two attempts. The driver's own waits grow to 20 seconds, and the operator would learn of a fault only after them.
     backoff: (attempt: number) => Math.min(0.02 * 2 ** attempt, 1),
     onnotice: () => {},
-    connection: { application_name: "svc" },
+    connection: { application_name: "svc", ...sessionMark },
   });
   try {
-    await withinTime(assertServerVersion(sql), onWait);
+    await withinTime(assertServer(sql), onWait);
     // The lock belongs to the session, so it ends with the connection. If a node dies during a migration, it does not block other nodes.
     const [tried] = await sql<[{ locked: boolean }]>`select pg_try_advisory_lock(${migrationLock}) as locked`;
     if (!tried.locked) {
@@ -82,9 +82,14 @@ async function withinTime<Result>(first: Promise<Result>, onWait: (text: string)
 /** The oldest PostgreSQL that svc works with, as PostgreSQL writes its version in `server_version_num`. */
 export const oldestServer = 150_000;
 
-async function assertServerVersion(sql: postgres.Sql): Promise<void> {
-  const [server] = await sql<[{ number: number; name: string }]>`
-    select current_setting('server_version_num')::int4 as number, current_setting('server_version') as name`;
+/** Throws MigrationRefusedError if the server is too old, or if a pooler that drops settings is in front of it. */
+async function assertServer(sql: postgres.Sql): Promise<void> {
+  const [server] = await sql<[{ number: number; name: string; mark: string | null }]>`
+    select current_setting('server_version_num')::int4 as number, current_setting('server_version') as name,
+      current_setting('svc.session', true) as mark`.catch((error: unknown) => {
+    throw isPoolerRefusal(error) ? new MigrationRefusedError(poolerText) : error;
+  });
+  if (server.mark !== sessionMark["svc.session"]) throw new MigrationRefusedError(poolerText);
   if (server.number >= oldestServer) return;
   throw new MigrationRefusedError(
     `SVC_DATABASE_URL: the server is PostgreSQL ${server.name}, and svc needs 15 or newer`,

@@ -1,5 +1,6 @@
 import { stat } from "node:fs/promises";
 import { createSealer, isoTime, type VaultKey } from "@svc/core";
+import { poolerText } from "@svc/db/driver";
 import type { DatabaseFacts } from "@svc/db/examine";
 import { findLastBackup } from "../backup/last-backup.ts";
 import type { Config } from "../config/config.ts";
@@ -90,10 +91,19 @@ function judgeFacts(facts: DatabaseFacts, { databaseUrl }: Config): CheckResult 
   return `${kind} ${version} answers, and the role ${role} may do what svc needs${pending}`;
 }
 
-function problemsOf({ version, isTooOld, isReadOnly, role, missingRights, migrations }: DatabaseFacts): Problem[] {
+function problemsOf({
+  version,
+  isTooOld,
+  isPooled,
+  isReadOnly,
+  role,
+  missingRights,
+  migrations,
+}: DatabaseFacts): Problem[] {
   const problems: Problem[] = [];
   const add = (message: string, mend: string) => problems.push({ state: "error", message, mend });
   if (isTooOld) add(`the server is PostgreSQL ${version}, and svc needs 15 or newer`, "Upgrade PostgreSQL.");
+  if (isPooled) add(poolerText, "Write the address of PostgreSQL itself into SVC_DATABASE_URL.");
   if (isReadOnly)
     add(
       "the server accepts no writes, because it is a standby or read-only",

@@ -1,6 +1,6 @@
 import { DefinitionError } from "@svc/catalog";
 import { type CertificateFault, certificateFault, systemClock } from "@svc/core";
-import { isUnavailable } from "@svc/db/driver";
+import { isPoolerRefusal, isUnavailable, poolerText } from "@svc/db/driver";
 import { EmbeddedPostgresError } from "@svc/db/embedded/errors";
 import { MigrationRefusedError } from "@svc/db/migrate";
 import type { Config } from "../config/config.ts";
@@ -29,6 +29,7 @@ export function describeStartFault(error: unknown, { host, port, dataDir, databa
   }
   const certificate = databaseUrl === undefined ? undefined : certificateFault(code);
   if (certificate !== undefined) return `SVC_DATABASE_URL: ${certificateWords[certificate]} (${code})`;
+  if (isPoolerRefusal(error)) return poolerText;
   if (isUnavailable(error) && databaseUrl === undefined) {
     return `the embedded PostgreSQL in ${dataDir} is unavailable (${code}). If another svc used this folder, wait until it has stopped, and start again`;
   }

@@ -164,7 +164,7 @@ export function overlapOptions(by: string): { standard: string; options: readonl
 const days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
 
 /** Returns a local time with its day of the week. For example, `2026-03-16T09:00:00` becomes `Mon 2026-03-16 09:00:00`. */
-export function localWords(local: string): string {
+function localWords(local: string): string {
   const ms = readTime(`${local}Z`);
   const day = ms === undefined ? "" : `${days[dateOf(ms).getUTCDay()]} `;
   return `${day}${local.slice(0, 19).replace("T", " ")}`;

@@ -106,7 +106,7 @@ const dayChoices: readonly { value: string; words: string; on?: RunDays }[] = [
 ];
 
 /** Draws the time zone of a schedule's times inside a sentence. */
-export function ZoneInput({ form }: { form: DefinitionForm }) {
+function ZoneInput({ form }: { form: DefinitionForm }) {
   const { value, fault, onChange } = textInput(form, "/timeZone", "Time zone");
   return (
     <ChipInput

@@ -21,7 +21,7 @@ export function faultAt({ faults }: DefinitionForm, pointer: string): string | u
 }
 
 /** True if a pointer points to the value of the pointer `around`, or into it. */
-export function isInside(pointer: string, around: string): boolean {
+function isInside(pointer: string, around: string): boolean {
   return pointer === around || pointer.startsWith(`${around}/`);
 }
 

@@ -1203,9 +1203,12 @@ create table toolkit_sources (
   last_error text not null,
   next_at timestamp(3) with time zone,
   lease_until timestamp(3) with time zone,
+  listing_account_id uuid,
   constraint toolkit_sources_key PRIMARY KEY (project_id, slug),
+  constraint toolkit_sources_listing_account_id_connected_accounts_id_fk FOREIGN KEY (listing_account_id) REFERENCES connected_accounts(id) ON DELETE SET NULL,
   constraint toolkit_sources_toolkit FOREIGN KEY (project_id, slug) REFERENCES private_toolkits(project_id, slug) ON DELETE CASCADE
 );
+CREATE INDEX toolkit_sources_listing ON public.toolkit_sources USING btree (listing_account_id) WHERE (listing_account_id IS NOT NULL);
 CREATE INDEX toolkit_sources_next ON public.toolkit_sources USING btree (next_at) WHERE (next_at IS NOT NULL);
 CREATE INDEX toolkit_sources_waiting ON public.toolkit_sources USING btree (changes_count) WHERE (changes_count > 0);
 

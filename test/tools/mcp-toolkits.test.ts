@@ -5,7 +5,7 @@ import { startTestServer, type TestServer } from "@svc/testing/server";
 import { until } from "@svc/testing/until";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { type ServerTool, startMcpServer, type TestMcpServer } from "./mcp-server.ts";
-import { callTool, connect } from "./project.ts";
+import { acceptChanges, callTool, connect } from "./project.ts";
 
 // An MCP server becomes a toolkit, whose tools are called like those of any app.
 
@@ -34,8 +34,13 @@ beforeAll(async () => {
 });
 afterAll(() => svc?.stop());
 
-const importMcp = (mcp: object, changes: object = {}) =>
-  svc.call("svc.v1.CatalogService/ImportToolkit", { mcp, ...changes });
+/** Imports an MCP server. Tries again while svc itself reads a server, because a project has one import at a time. */
+async function importMcp(mcp: object, changes: object = {}) {
+  for (;;) {
+    const answer = await svc.call("svc.v1.CatalogService/ImportToolkit", { mcp, ...changes });
+    if (answer.reason !== "IMPORT_TOO_COSTLY") return answer;
+  }
+}
 
 describe.each(["2025-11-25", "2026-07-28"] as const)("a server of %s", (era) => {
   let app: TestMcpServer;
@@ -286,18 +291,57 @@ test("an account without a credential is connected without a word about a test, 
   await app.close();
 });
 
-test("a tool whose description changes at the server is refused until an approver imports it again", async () => {
+test("a tool whose description changes at the server is refused, and models read the old text, until one acceptance", async () => {
   const app = await startMcpServer("2026-07-28", tools);
-  await importMcp({ url: app.url }, { slug: "drifting" });
-  await connect(svc, "drifting", { scheme: "none" });
+  const slug = "drifting";
+  const addNote = () => callTool(svc, `${slug}.add_note`, { "the note": "n" });
+  await importMcp({ url: app.url }, { slug });
+  await connect(svc, slug, { scheme: "none" });
   app.tools = tools.map((tool) => ({ ...tool, description: `${tool["description"]} Now.` }));
-  expect(await callTool(svc, "drifting.add_note", { "the note": "n" })).toMatchObject({
+  expect(await addNote()).toMatchObject({
     outcome: "not_callable",
     message: expect.stringContaining("its definition at the MCP server has changed"),
   });
   expect(app.calls).toEqual([]);
-  await importMcp({ url: app.url }, { slug: "drifting", replace: true });
-  expect(await callTool(svc, "drifting.add_note", { "the note": "n" })).toMatchObject({ outcome: "ok" });
+  const described = await createTestMcpClient(svc).call("describe_tool", { slug: `${slug}.add_note` });
+  expect(JSON.stringify(described)).toContain("Adds a note to an issue.");
+  expect(JSON.stringify(described)).not.toContain("Now.");
+  await acceptChanges(svc, slug);
+  expect(await addNote()).toMatchObject({ outcome: "ok" });
+  const logged = async (name: string) => {
+    const { events } = (await svc.admin("ListAuditEvents", { action: `CatalogService.${name}` })).json;
+    return (events as { subject: string }[]).map(({ subject }) => subject).find((subject) => subject.startsWith(slug));
+  };
+  expect([await logged("RefreshToolkit"), await logged("AcceptToolkitChanges")]).toEqual([
+    ...[slug, expect.stringMatching(`^${slug} [0-9a-f]{64}$`)],
+  ]);
+  await app.close();
+});
+
+test("the tools of a server without annotations are held until an approver gives them a class", async () => {
+  const plain = tools.map(({ annotations: _annotations, ...tool }) => tool as ServerTool);
+  const app = await startMcpServer("2026-07-28", plain);
+  const slug = "unclassed";
+  const { report } = (await importMcp({ url: app.url }, { slug })).json;
+  expect(report).toMatchObject({ operations: 3, destructiveTools: 3 });
+  await connect(svc, slug, { scheme: "none" });
+  const outcomes = async () => {
+    const called = [
+      callTool(svc, `${slug}.tracker_list_issues`),
+      callTool(svc, `${slug}.create_issue`, { title: "t" }),
+      callTool(svc, `${slug}.add_note`),
+    ];
+    return (await Promise.all(called)).map(({ outcome }) => outcome);
+  };
+  expect(await outcomes()).toEqual(["held", "held", "held"]);
+  expect(app.calls).toEqual([]);
+  const overrides = [
+    { match: "*list*", class: "read" },
+    { match: "create_*", class: "write" },
+  ];
+  app.run = ({ name }) => ({ content: [], structuredContent: name.includes("list") ? { issues: [] } : { id: 1 } });
+  await importMcp({ url: app.url }, { slug, replace: true, overrides });
+  expect(await outcomes()).toEqual(["ok", "ok", "held"]);
   await app.close();
 });
 

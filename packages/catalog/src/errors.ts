@@ -88,6 +88,8 @@ export const catalogFaults = defineFaults({
     says: (_path: string, url: string, why: string) => `${formatValue(url)} could not be read: ${why}`,
     help: (path: string) => {
       if (path === "openapi.auth") return "Choose the authentication yourself with openapi.auth, such as bearer.";
+      if (/listingAccountId$/.test(path))
+        return text`Connect an account again, or name another one with ${call("RefreshToolkit")} and ${field("listingAccountId")}.`;
       return path === "mcp.url"
         ? "Check the address."
         : "Check the address, or send the text of the document instead of it.";

@@ -42,10 +42,11 @@ plan("delete a private toolkit", remove);
 
 const sources = (db: Executor) => toolkitSourcesForProject(db, projectId);
 const waiting = { changes: "{}", changesDigest: Buffer.alloc(32), changesCount: 1, nextDefinition: "{}" };
-const read = { digest: Buffer.alloc(32), options: "{}", refreshedAt: nowMs };
+const listingAccountId = seededId("acc", 1);
+const read = { digest: Buffer.alloc(32), options: "{}", refreshedAt: nowMs, listingAccountId };
 const source = { kind: "openapi", origin: "", nextAt: null, ...read } as const;
 const nothing = { changes: null, changesDigest: null, changesCount: 0, lastError: "" };
-const before = { ...source, ...nothing, slug: "desk_5", version: 1 };
+const before = { ...source, ...nothing, slug: "desk_5", version: 1, listingAccountId: null };
 const desk = { ...toolkit, slug: "desk_5" };
 plan("keep an imported toolkit", (db) =>
   privateToolkitsForProject(db, seededId("prj", 60)).put(toolkit, {

@@ -41,6 +41,12 @@ plan("activate a new account", (db) => {
   const isNew = { ...account, id: seededId("acc", 500_000) };
   return activateAccount(db, isNew, { isNew: true, referencesOf: () => [], exclusiveOf: () => [] });
 });
+plan("replace an account that lists the tools of an MCP server", async (db) => {
+  const own = { ...account, toolkitSlug: "desk_5", isPrivate: true, originDigest: Buffer.alloc(32) };
+  const options = { isNew: true, referencesOf: () => [], exclusiveOf: () => [] };
+  for (const id of [seededId("acc", 500_001), seededId("acc", 500_002)])
+    await activateAccount(db, { ...own, id }, options);
+});
 plan("route by references of accounts", activate);
 plan("set the references of an account", (db) => {
   const change = { references: ["r-new"], exclusive: ["r-new"], nowMs };

@@ -147,7 +147,15 @@ function fieldOf({ file, path }: FileFault, binding: ToolkitBinding): string {
 function sourceOf(toolkit: Toolkit, definitionJson: string, refreshedAt: number): NewToolkitSource {
   const digest = createHash("sha256").update(definitionJson).digest();
   const options = JSON.stringify({ only: [], except: [], overrides: [] });
-  return { kind: "shared", origin: toolkit.baseUrl, options, digest, refreshedAt, nextAt: null };
+  return {
+    kind: "shared",
+    origin: toolkit.baseUrl,
+    options,
+    digest,
+    refreshedAt,
+    nextAt: null,
+    listingAccountId: null,
+  };
 }
 
 function reportOf({ name, version, baseUrl, actions }: Toolkit): BoundImport["report"] {

@@ -45,7 +45,8 @@ function readSource(request: ImportToolkitRequest): ImportSource {
     return { kind: "openapi", ...chosen, names: {}, moved: {}, url, document, isWatched: request.watch };
   }
   if (mcp !== undefined && openapi === undefined) {
-    return { kind: "mcp", ...options, url: mcp.url, header: mcp.header, isTrial: request.dryRun };
+    const { url, header, listingAccountId } = mcp;
+    return { kind: "mcp", ...options, url, header, listingAccountId, isTrial: request.dryRun };
   }
   throw catalogFaults.SOURCE_INVALID(
     mcp === undefined ? "the request has no source" : "the request has two sources",

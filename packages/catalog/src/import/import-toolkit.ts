@@ -1,4 +1,12 @@
-import { assertExhaustive, Fault, httpTargetOf, type ProjectId, type ThreadPool, ThreadStoppedError } from "@svc/core";
+import {
+  type AccountId,
+  assertExhaustive,
+  Fault,
+  httpTargetOf,
+  type ProjectId,
+  type ThreadPool,
+  ThreadStoppedError,
+} from "@svc/core";
 import type { FoundToolkitClient } from "@svc/db/catalog/clients";
 import { faultOfHeaderName } from "../check/known-names.ts";
 import { catalogFaults } from "../errors.ts";
@@ -44,13 +52,23 @@ export type ReadSource =
 
 /**
  * Result of asking an MCP server for its tools. `oauth`: the scheme of OAuth by which accounts of the server are connected. `client`: the
- * project's OAuth client, which is stored with the toolkit; undefined if the project has one. `unauthorized`: the server wants a credential. `not_mcp`: the server at the address is not an MCP server.
- * `refused`: svc may not connect to the address. `failed`: no answer came. `message`: the reason, as the end of a sentence.
+ * project's OAuth client, which is stored with the toolkit; undefined if the project has one. `accountId`: the account with which svc lists
+ * the tools, now and later; undefined if the server needs none. `unauthorized`: the server wants a credential. `not_mcp`: the server at the
+ * address is not an MCP server. `refused`: svc may not connect to the address. `failed`: no answer came. `no_account`: the account that lists
+ * the tools cannot be used. `wrong_account`: the query names an account that the toolkit does not have. `message`: the reason, as the end of
+ * a sentence.
  */
 export type McpServerReading =
-  | ({ readonly kind: "listing"; readonly listing: McpListing } & FoundOauth)
+  | ({
+      readonly kind: "listing";
+      readonly listing: McpListing;
+      readonly accountId?: AccountId | undefined;
+    } & FoundOauth)
   | ({ readonly kind: "unauthorized"; readonly message: string } & FoundOauth)
-  | { readonly kind: "not_mcp" | "refused" | "failed"; readonly message: string };
+  | {
+      readonly kind: "not_mcp" | "refused" | "failed" | "no_account" | "wrong_account";
+      readonly message: string;
+    };
 
 /** Result of reading the metadata of an OpenID provider. `unusable`: svc cannot use it; `message` is the reason, as the end of a sentence. */
 export type OpenIdReading =
@@ -63,12 +81,14 @@ type FoundOauth = {
 };
 
 /**
- * A request to read the tools of an MCP server. `slug`: the toolkit whose connected account may be used; empty for none. `takesOauth`: true
- * to find out how the server uses OAuth, if it wants a credential. `isTrial`: true to register no OAuth client.
+ * A request to read the tools of an MCP server. `slug`: the toolkit whose connected account may be used; empty for none. `accountId`: id of
+ * the account to use, as the caller gave it; empty for the one that listed the tools before. `takesOauth`: true to find out how the server
+ * uses OAuth, if it wants a credential. `isTrial`: true to register no OAuth client.
  */
 export type McpServerQuery = {
   readonly url: string;
   readonly slug: string;
+  readonly accountId: string;
   readonly projectId: ProjectId;
   readonly takesOauth: boolean;
   readonly isTrial: boolean;
@@ -114,17 +134,24 @@ type DocumentSource = Omit<ChosenImportOptions, "documentUrl"> & {
   readonly moved: ImportedToolkit["moved"];
 };
 
-/** An MCP server to import, with the options of the import. `isTrusted`: true if svc accepts changes of its tools by itself. */
+/**
+ * An MCP server to import, with the options of the import. `isTrusted`: true if svc accepts changes of its tools by itself.
+ * `listingAccountId`: id of the account that lists its tools, as the caller gave it; empty for the one that listed them before.
+ */
 type McpSource = Omit<McpImportOptions, "refused" | "accepted" | "oauth"> & {
   readonly isTrial?: boolean | undefined;
+  readonly listingAccountId: string;
   readonly isTrusted: boolean;
 };
 
 /** Source of an import: an OpenAPI document, or an MCP server. */
 export type ImportSource = ({ readonly kind: "openapi" } & DocumentSource) | ({ readonly kind: "mcp" } & McpSource);
 
+/** A source that was read again. `listingAccountId`: the account that lists the tools of an MCP server; undefined for none. */
+export type ReadImport = ImportedAndCompared & { readonly listingAccountId: AccountId | undefined };
+
 /** The toolkit (the tools of one app) that an import made, with its definition as JSON text, its names of tools, and the report. */
-export type CheckedImport = Omit<ImportedAndCompared, "comparison" | "trusted"> & {
+export type CheckedImport = Omit<ReadImport, "comparison" | "trusted"> & {
   readonly toolkit: Toolkit;
   /** OAuth client of the project that is stored with the toolkit. Undefined if there is none, or if the project has one already. */
   readonly client: FoundToolkitClient | undefined;
@@ -138,7 +165,7 @@ export type ToolkitImporter = {
   /** Makes a new toolkit. */
   convert(source: ImportSource, projectId: ProjectId): Promise<CheckedImport>;
   /** Reads the source of a toolkit again, and compares the result with its accepted definition (JSON text). */
-  refresh(source: ImportSource, current: string, projectId: ProjectId): Promise<ImportedAndCompared>;
+  refresh(source: ImportSource, current: string, projectId: ProjectId): Promise<ReadImport>;
   /** Applies accepted changes to a definition, and checks the result. Resolves to `outdated` if they are other changes than `task.digest`. */
   merge(
     task: MergeTask,
@@ -184,7 +211,7 @@ export function createToolkitImporter({
     }
     importing.add(projectId);
     try {
-      const { client, ...made } =
+      const { client, listingAccountId, ...made } =
         "document" in source
           ? await documentToImport(source, projectId, read)
           : await serverToImport(source, { projectId, isNew: current === undefined }, readMcp);
@@ -195,7 +222,7 @@ export function createToolkitImporter({
         throw catalogFaults.DEFINITION_INVALID(new DefinitionError(result.definitionFaults), (fault) =>
           fieldOfImport(fault, kind),
         );
-      if (!("fault" in result)) return { ...result, client };
+      if (!("fault" in result)) return { ...result, client, listingAccountId };
       throw refusalOf(result.fault);
     } finally {
       importing.delete(projectId);
@@ -244,7 +271,7 @@ export function createToolkitImporter({
   };
 }
 
-type ImportedWithClient = ImportedAndCompared & Pick<CheckedImport, "client">;
+type ImportedWithClient = ReadImport & Pick<CheckedImport, "client">;
 
 type OpenIdNeed = { readonly openIdUrl: string };
 
@@ -262,8 +289,11 @@ function fieldOfImport({ file, path }: FileFault, source: "openapi" | "mcp"): st
   return file === "toolkit" && (path === "slug" || path === "category") ? path : source;
 }
 
-/** A source to import, with the OAuth client of the project that is stored with the toolkit. */
-type FoundSource = SourceToImport & { readonly client?: FoundToolkitClient | undefined };
+/** A source to import, with the OAuth client of the project that is stored with the toolkit, and the account that lists its tools. */
+type FoundSource = SourceToImport & {
+  readonly client?: FoundToolkitClient | undefined;
+  readonly listingAccountId?: AccountId | undefined;
+};
 
 async function documentToImport(
   { url, document, isWatched: _isWatched, isTrusted: _isTrusted, moved: _moved, ...options }: DocumentSource,
@@ -283,16 +313,19 @@ async function serverToImport(
   { projectId, isNew }: { readonly projectId: ProjectId; readonly isNew: boolean },
   readMcp: ImporterOptions["readMcp"],
 ): Promise<FoundSource> {
-  const { isTrial = false, isTrusted: _isTrusted, ...options } = source;
+  const { isTrial = false, isTrusted: _isTrusted, listingAccountId: accountId, ...options } = source;
   const { url, header, slug } = options;
   const address = checkMcpSource(source);
-  const reading = await readMcp({ url: address, slug, projectId, takesOauth: header === "" && isNew, isTrial });
+  const takesOauth = header === "" && isNew;
+  const reading = await readMcp({ url: address, slug, accountId, projectId, takesOauth, isTrial });
+  const accountField = isNew ? "mcp.listingAccountId" : "listingAccountId";
   switch (reading.kind) {
     case "listing":
       return {
         listing: reading.listing,
         options: { ...options, url: address, oauth: reading.oauth },
         client: reading.client,
+        listingAccountId: reading.accountId,
       };
     case "unauthorized": {
       // Without this, each tool of a known toolkit would count as gone.
@@ -308,6 +341,14 @@ async function serverToImport(
       throw catalogFaults.SOURCE_URL_REFUSED("mcp.url", shownAddress(url), reading.message);
     case "failed":
       throw catalogFaults.SOURCE_UNREACHABLE("mcp.url", shownAddress(url), reading.message);
+    case "no_account":
+      throw catalogFaults.SOURCE_UNREACHABLE(accountField, shownAddress(url), reading.message);
+    case "wrong_account":
+      throw catalogFaults.SOURCE_INVALID(
+        reading.message,
+        "Give the id of an account that is connected to the toolkit.",
+        accountField,
+      );
   }
 }
 

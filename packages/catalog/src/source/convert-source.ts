@@ -21,6 +21,7 @@ export function sourceMessage(
     except: [...except],
     overrides: [...overrides],
     trust: isTrusted === true,
+    listingAccountId: source.listingAccountId ?? "",
     ...(source.nextAt !== null && { nextRefreshAt: timestampFromMs(source.nextAt) }),
     ...(binding && { binding: bindingMessage(binding) }),
   };

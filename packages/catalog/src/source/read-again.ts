@@ -2,13 +2,12 @@ import { type Clock, Fault, type ProjectId, quotaFaults } from "@svc/core";
 import { type ToolkitSource, toolkitSourcesForProject } from "@svc/db/catalog/sources";
 import type { Database } from "@svc/db/connect";
 import { catalogFaults } from "../errors.ts";
-import type { ImportedAndCompared } from "../import/import-checked.ts";
-import type { ToolkitImporter } from "../import/import-toolkit.ts";
+import type { ReadImport, ToolkitImporter } from "../import/import-toolkit.ts";
 import { parseKeptToolkit } from "../private/parse-definition.ts";
 import type { CatalogViews, PublishedToolkit } from "../private/private-toolkits.ts";
 import { createPublisher } from "../private/publish.ts";
 import type { TrustedChanges } from "./compare-texts.ts";
-import { importOf, optionsText, waitingOf } from "./source-options.ts";
+import { importOf, optionsText, type ReadingAgain, waitingOf } from "./source-options.ts";
 
 /** Dependencies of a reader of sources. */
 export type SourceReaderOptions = {
@@ -22,9 +21,9 @@ export type SourceReaderOptions = {
  * Content of a source that was read again, with the accepted definition with which it was compared. `trusted`: the changes that `store`
  * accepts by itself, with the toolkit that they make; undefined if it accepts none.
  */
-type ReadSourceAgain = Omit<ImportedAndCompared, "trusted"> & {
+type ReadSourceAgain = Omit<ReadImport, "trusted"> & {
   readonly definition: string;
-  readonly document: string;
+  readonly given: ReadingAgain;
   readonly trusted: (TrustedChanges & PublishedToolkit) | undefined;
 };
 
@@ -32,9 +31,9 @@ type ReadSourceAgain = Omit<ImportedAndCompared, "trusted"> & {
 export type SourceReader = {
   /**
    * Reads a source and compares it with the accepted definition. Stores nothing, except the reason if the source cannot be read; rejects
-   * then with the error. `document`: text of the newer document; empty to read the source at its address.
+   * then with the error.
    */
-  read(projectId: ProjectId, source: ToolkitSource, document: string): Promise<ReadSourceAgain>;
+  read(projectId: ProjectId, source: ToolkitSource, given: ReadingAgain): Promise<ReadSourceAgain>;
   /**
    * Stores the differences that `read` has found. They wait until an approver accepts them, except those of a trusted source that svc accepts
    * by itself. Rejects with CHANGES_OUTDATED if the toolkit was changed in the meantime, and with the error of a quota.
@@ -59,24 +58,26 @@ export function createSourceReader({ db, clock, views, importer }: SourceReaderO
     }
   };
   return {
-    async read(projectId, source, document) {
+    async read(projectId, source, given) {
       const { slug } = source;
       const { definition } = (await sourcesOf(projectId).findDefinitions(slug)) ?? {};
       if (definition === undefined) throw catalogFaults.CHANGES_OUTDATED(slug, "slug");
       try {
-        const made = await importer.refresh(importOf(source, document), definition, projectId);
+        const made = await importer.refresh(importOf(source, given), definition, projectId);
         const trusted = made.trusted && (await publishable(projectId, made.trusted));
-        return { ...made, definition, document, trusted };
+        return { ...made, definition, given, trusted };
       } catch (error) {
-        if (document === "" && isAboutSource(error)) await sourcesOf(projectId).reportFailure(source, storable(error));
+        if (isAsBefore(given) && isAboutSource(error))
+          await sourcesOf(projectId).reportFailure(source, storable(error));
         throw error;
       }
     },
-    async store(projectId, source, { comparison, digest, definition, document, trusted, ...made }) {
+    async store(projectId, source, { comparison, digest, definition, given, trusted, ...made }) {
       const refreshed = {
         digest: Buffer.from(digest, "hex"),
-        options: optionsText(importOf(source, document), made),
+        options: optionsText(importOf(source, given), made),
         refreshedAt: clock.now(),
+        listingAccountId: made.listingAccountId ?? null,
       };
       try {
         if (trusted === undefined) {
@@ -93,11 +94,17 @@ export function createSourceReader({ db, clock, views, importer }: SourceReaderO
           await publish(projectId, trusted, { dryRun: false, mustBeNew: false, source: change });
         }
       } catch (error) {
-        if (document === "" && isAboutSource(error)) await sourcesOf(projectId).reportFailure(source, storable(error));
+        if (isAsBefore(given) && isAboutSource(error))
+          await sourcesOf(projectId).reportFailure(source, storable(error));
         throw error;
       }
     },
   };
+}
+
+/** True if the source is read as svc reads it by itself. A read with another document or account says nothing about the next one. */
+function isAsBefore({ document, listingAccountId }: ReadingAgain): boolean {
+  return document === "" && listingAccountId === "";
 }
 
 /**

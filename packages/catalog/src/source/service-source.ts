@@ -54,7 +54,7 @@ export function createSourceCalls(options: SourceCallsOptions): SourceCalls {
       const binding = bound && readBoundText(bound.definition).binding;
       return { source: sourceMessage(source, binding), ...waitingMessage(source) };
     },
-    async refreshToolkit({ slug, document, dryRun }, ctx) {
+    async refreshToolkit({ slug, document, listingAccountId, dryRun }, ctx) {
       const { projectId } = requireProject(ctx);
       const source = await requireSource(projectId, slug);
       if (source.kind === "shared") {
@@ -69,7 +69,15 @@ export function createSourceCalls(options: SourceCallsOptions): SourceCalls {
         const advice = "Send the text of the newer document.";
         throw catalogFaults.SOURCE_INVALID(`${slug} was imported from a text without an address`, advice, "document");
       }
-      const read = await reader.read(projectId, source, document);
+      if (listingAccountId !== "" && source.kind !== "mcp") {
+        const problem = `${slug} was not imported from an MCP server`;
+        throw catalogFaults.SOURCE_INVALID(
+          problem,
+          "Only the tools of an MCP server are listed with an account.",
+          "listingAccountId",
+        );
+      }
+      const read = await reader.read(projectId, source, { document, listingAccountId });
       if (!dryRun) await reader.store(projectId, source, read);
       const { report, trusted, comparison } = read;
       const waiting = trusted === undefined ? comparison : trusted.rest;

@@ -5,7 +5,16 @@ import type { ComparedDefinitions } from "./compare-texts.ts";
 /** Options with which a source is read again: those of its import, without what the row of the source has in columns of its own. */
 type SourceOptions =
   | Omit<Extract<ImportSource, { readonly kind: "openapi" }>, "kind" | "slug" | "url" | "document">
-  | Omit<Extract<ImportSource, { readonly kind: "mcp" }>, "kind" | "slug" | "url">;
+  | Omit<Extract<ImportSource, { readonly kind: "mcp" }>, "kind" | "slug" | "url" | "listingAccountId">;
+
+/**
+ * How a source is read again. `document`: text of the newer document; empty to read it from its address. `listingAccountId`: id of the
+ * account that lists the tools of an MCP server from now on; empty for the same one as before.
+ */
+export type ReadingAgain = { readonly document: string; readonly listingAccountId: string };
+
+/** Reads a source as svc does by itself: at its address, and with the same account as before. */
+export const asBefore: ReadingAgain = { document: "", listingAccountId: "" };
 
 /** Names of tools by operation, as an import or a refresh leaves them. */
 type ToolNames = Pick<CheckedImport, "names" | "moved">;
@@ -13,16 +22,28 @@ type ToolNames = Pick<CheckedImport, "names" | "moved">;
 /** Returns the options of an import as JSON text, in the form in which they are stored. */
 export function optionsText(source: ImportSource, { names, moved }: ToolNames): string {
   const { kind, slug: _slug, url: _url, ...options } = source;
-  if (!("document" in options)) return JSON.stringify(options);
+  if (!("document" in options)) {
+    const { listingAccountId: _listingAccountId, ...stored } = options;
+    return JSON.stringify(stored);
+  }
   const { document: _document, ...others } = options;
   return JSON.stringify({ ...others, names, moved });
 }
 
-/** Returns the import that reads a stored source again. `document`: text of the newer document; empty to read it from its address. */
-export function importOf({ kind, slug, origin, options }: ToolkitSource, document: string): ImportSource {
+/** Returns the import that reads a stored source again. */
+export function importOf(
+  { kind, slug, origin, options }: ToolkitSource,
+  { document, listingAccountId }: ReadingAgain,
+): ImportSource {
   // svc wrote the options with `optionsText` for a source of this kind.
   const stored = readOptions(options);
-  return { ...stored, kind, slug, url: origin, ...(kind === "openapi" && { document }) } as ImportSource;
+  return {
+    ...stored,
+    kind,
+    slug,
+    url: origin,
+    ...(kind === "openapi" ? { document } : { listingAccountId }),
+  } as ImportSource;
 }
 
 /** Returns stored options of a source. */
@@ -44,6 +65,7 @@ export function newSource(
     digest: Buffer.from(made.digest, "hex"),
     refreshedAt: nowMs,
     nextAt: everyMs === undefined ? null : nowMs + everyMs,
+    listingAccountId: made.listingAccountId ?? null,
   };
 }
 

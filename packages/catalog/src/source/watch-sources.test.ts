@@ -99,6 +99,32 @@ test("a watched source needs an address", async () => {
   ]);
 });
 
+test("a watched document stays watched after a refresh and an acceptance, until an import without watch replaces it", async () => {
+  await using node = createTestNode(db);
+  const client = node.client(CatalogService, { projectId, role: "approver" });
+  const slug = "kept_watched";
+  served = shopDocument();
+  await client.importToolkit({ openapi: { url }, slug, watch: true });
+  const next = async () => (await client.getToolkitSource({ slug })).source?.nextRefreshAt;
+  const first = await next();
+  expect(first).toBeDefined();
+  const document = JSON.stringify({
+    ...shopDocument(),
+    paths: { ...shopDocument().paths, "/refunds": { post: { operationId: "refund", responses: {} } } },
+  });
+  for (const request of [{ document }, {}, { document }]) {
+    await client.refreshToolkit({ slug, ...request });
+    expect(await next()).toEqual(first);
+  }
+  const { changes } = await client.getToolkitSource({ slug });
+  await client.acceptToolkitChanges({ slug, digest: changes?.digest ?? "" });
+  expect(await next()).toEqual(first);
+  await client.importToolkit({ openapi: { url }, slug, watch: true, replace: true });
+  expect(await next()).toBeDefined();
+  await client.importToolkit({ openapi: { url }, slug, replace: true });
+  expect(await next()).toBeUndefined();
+});
+
 test("sources that cannot be claimed are tried once in each look, not without end", async () => {
   const clock = createTestClock();
   await using node = createTestNode(db, { clock, engines: ["sources"] });

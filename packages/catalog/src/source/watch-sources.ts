@@ -4,7 +4,7 @@ import { claimSource, listDueSources, type SourceKey, settleSource } from "@svc/
 import type { Database } from "@svc/db/connect";
 import type { ToolkitImporter } from "../import/import-toolkit.ts";
 import { createSourceReader, type SourceReader, type SourceReaderOptions } from "./read-again.ts";
-import { watchedEveryMs } from "./source-options.ts";
+import { asBefore, watchedEveryMs } from "./source-options.ts";
 
 /**
  * Reads sources of private toolkits (MCP servers, and documents that a project watches) again when they are due. The changes wait until an
@@ -97,7 +97,7 @@ async function readOne(options: ReadOptions, key: SourceKey): Promise<boolean> {
   const usualMs = source.kind === "mcp" ? mcpEveryMs : watchedEveryMs;
   let nextMs = usualMs;
   try {
-    await reader.store(key.projectId, source, await reader.read(key.projectId, source, ""));
+    await reader.store(key.projectId, source, await reader.read(key.projectId, source, asBefore));
   } catch (error) {
     if (signal.aborted) return true;
     nextMs = Math.min(usualMs, retryMs);

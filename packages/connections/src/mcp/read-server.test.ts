@@ -29,12 +29,18 @@ async function readerOf(slug: string, onResolve: () => void) {
     },
   };
   const read = createMcpReader({ ...t.options, accounts, network });
-  return { counts, ask: (takesOauth: boolean) => read({ url, slug, projectId, takesOauth, isTrial: true }) };
+  return {
+    counts,
+    ask: (takesOauth: boolean) => read({ url, slug, accountId: "", projectId, takesOauth, isTrial: true }),
+  };
 }
 
 test("a server is not asked without a credential if no account works, except to find out how it uses OAuth", async () => {
   const { counts, ask } = await readerOf("broken", () => {});
-  expect(await ask(false)).toMatchObject({ kind: "failed", message: expect.stringContaining("connect one again") });
+  expect(await ask(false)).toMatchObject({
+    kind: "no_account",
+    message: expect.stringContaining("none of the accounts"),
+  });
   expect(counts).toEqual({ resolved: 2, sent: 0 });
   expect(await ask(true)).toMatchObject({ kind: "unauthorized" });
   expect(counts.sent).toBeGreaterThan(0);
@@ -46,6 +52,6 @@ test("the time for a server begins before its accounts are looked at", async () 
     nowMs += 30_001;
   });
   vi.spyOn(performance, "now").mockImplementation(() => nowMs);
-  expect(await ask(false)).toMatchObject({ kind: "failed" });
+  expect(await ask(false)).toMatchObject({ kind: "no_account" });
   expect(counts).toEqual({ resolved: 1, sent: 0 });
 });

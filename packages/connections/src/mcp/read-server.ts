@@ -1,28 +1,14 @@
-import {
-  type CatalogViews,
-  isPlayed,
-  type McpServerQuery,
-  type McpServerReading,
-  type OauthDocument,
-  type SandboxMode,
-  type Toolkit,
-} from "@svc/catalog";
-import type { ProjectId } from "@svc/core";
-import { connectedAccountsForProject } from "@svc/db/connections/repo";
-import type { AccountAccess } from "../account-access.ts";
-import type { AppAnswer, AppRequest } from "../app-transport.ts";
+import type { CatalogViews, McpServerQuery, McpServerReading, OauthDocument, Toolkit } from "@svc/catalog";
+import type { CallableAccount } from "../account-access.ts";
+import type { AppAnswer } from "../app-transport.ts";
 import { oauthOf } from "../toolkit-clients.ts";
 import { type DiscoveryOptions, discoverOauth, replaceMissingClient } from "./discover.ts";
 import { listTools } from "./list-tools.ts";
+import { type ListingAccountOptions, listingRequest } from "./listing-account.ts";
 import { type McpResult, openSession } from "./session.ts";
 
 /** Objects that are needed to ask an MCP server for its tools. */
-export type McpReadingOptions = DiscoveryOptions & {
-  readonly accounts: AccountAccess;
-  readonly views: CatalogViews;
-  /** For which toolkits svc plays the app itself. The made-up credentials of their accounts are never sent to a server. */
-  readonly sandboxMode: SandboxMode;
-};
+export type McpReadingOptions = DiscoveryOptions & ListingAccountOptions & { readonly views: CatalogViews };
 
 /** Maximum time in milliseconds to find a credential for an MCP server, to open a session and to read its whole list of tools. */
 const timeoutMs = 30_000;
@@ -35,27 +21,53 @@ export function createMcpReader(options: McpReadingOptions): (query: McpServerQu
   return (query) => readServer(options, query);
 }
 
+/** A server that is asked. `toolkit`: the project's toolkit of the server, if there is one. `endMs`: in milliseconds of `performance.now()`. */
+type AskedServer = { readonly toolkit: Toolkit | undefined; readonly endMs: number };
+
+/** The answer of a server. `refused`: the account whose credential it refused (401); undefined if it refused none. */
+type Asked = { readonly reading: McpServerReading; readonly refused?: CallableAccount | undefined };
+
 async function readServer(options: McpReadingOptions, query: McpServerQuery): Promise<McpServerReading> {
-  const { url, projectId } = query;
   const toolkit = await knownToolkit(options, query);
+  const server = { toolkit, endMs: performance.now() + timeoutMs };
+  const { reading, refused } = await ask(options, query, server);
+  if (refused === undefined || toolkit === undefined || query.takesOauth) return reading;
+  const { id: accountId, entityId } = refused;
+  await options.accounts.refused({ projectId: query.projectId, toolkit, entityId, accountId }, refused);
+  // The token was renewed, or the account is expired now, and the second answer says so.
+  return (await ask(options, query, server)).reading;
+}
+
+async function ask(options: McpReadingOptions, query: McpServerQuery, { toolkit, endMs }: AskedServer): Promise<Asked> {
+  const { url, projectId } = query;
   const oauth = toolkit && schemeDocumentOf(toolkit);
   const plain = { method: "POST", url, headers: { "user-agent": "svc/0.1" }, body: undefined };
-  const endMs = performance.now() + timeoutMs;
-  const request = toolkit === undefined ? plain : await authorized(options, { projectId, toolkit, endMs }, plain);
-  // Without a credential, the server may list other tools, and those of the toolkit would count as gone.
-  if (request === undefined && !query.takesOauth) return unusableAccounts;
-  const operation = { request: request ?? plain, endMs };
+  const found = await listingRequest(options, query, { toolkit, request: plain, endMs });
+  // Without a credential, the server may list other tools, and those of the toolkit would count as gone. But its answer says how it uses OAuth.
+  const isNeeded = query.accountId !== "" || !query.takesOauth;
+  if ("kind" in found && isNeeded) return { reading: found };
+  const { request, account, accountId } =
+    "kind" in found ? { request: plain, account: undefined, accountId: undefined } : found;
+  const operation = { request, endMs };
+  const failed = async (failure: Exclude<McpResult, { kind: "message" }>): Promise<Asked> => ({
+    reading: await withOauth(options, query, { failed: failure, known: oauth }),
+    refused: isUnauthorized(failure) ? account : undefined,
+  });
   const session = await openSession(options.network, { projectId, toolkit: { ownerProjectId: projectId } }, operation);
-  if ("kind" in session) return withOauth(options, query, { failed: session, known: oauth });
+  if ("kind" in session) return failed(session);
   const pages: string[] = [];
   const listed = await listTools(session, operation, (page) => pages.push(page));
-  if (listed.kind !== "listed") return withOauth(options, query, { failed: listed, known: oauth });
+  if (listed.kind !== "listed") return failed(listed);
   const { protocol, server } = session;
-  const isNeeded = oauth !== undefined && query.takesOauth;
-  const client = isNeeded
-    ? await replaceMissingClient(options, query, { known: oauth, isTrial: query.isTrial })
-    : undefined;
-  return { kind: "listing", listing: { ...server, protocol, pages }, oauth, client };
+  const client =
+    oauth !== undefined && query.takesOauth
+      ? await replaceMissingClient(options, query, { known: oauth, isTrial: query.isTrial })
+      : undefined;
+  return { reading: { kind: "listing", listing: { ...server, protocol, pages }, oauth, client, accountId } };
+}
+
+function isUnauthorized(failure: McpResult): boolean {
+  return failure.kind === "answer" && failure.answer.kind === "answer" && failure.answer.status === 401;
 }
 
 /** Returns the failure of a query. If the server wants a credential, finds out how it authorizes its callers with OAuth. */
@@ -95,42 +107,6 @@ function schemeDocumentOf(toolkit: Toolkit): OauthDocument | undefined {
     ...{ type, authorizeUrl, tokenUrl, defaultScopes, refresh, issuer, resource },
     ...(clientId !== undefined && { clientId }),
   };
-}
-
-const unusableAccounts: McpServerReading = {
-  kind: "failed",
-  message: "none of the accounts that are connected to the toolkit could be used; connect one again",
-};
-
-/** A private toolkit of a project. `endMs`: end of the search for an account, in milliseconds of `performance.now()`. */
-type AuthorizedToolkit = { readonly toolkit: Toolkit; readonly projectId: ProjectId; readonly endMs: number };
-
-/**
- * Returns the request with the credential of a connected account, or without one if the project has connected none. Undefined if none of
- * the connected accounts works.
- */
-async function authorized(
-  { accounts, db, clock, sandboxMode }: McpReadingOptions,
-  { toolkit, projectId, endMs }: AuthorizedToolkit,
-  request: AppRequest,
-): Promise<AppRequest | undefined> {
-  if (isPlayed(toolkit, sandboxMode)) return request;
-  const listed = async (state: "active" | "expired", limit: number) => {
-    const filter = { toolkitSlug: toolkit.slug, entityId: "", state } as const;
-    const page = { limit, after: undefined };
-    const rows = await connectedAccountsForProject(db, projectId).list(filter, page, clock.now());
-    return rows.filter(({ isPrivate }) => isPrivate);
-  };
-  const rows = await listed("active", 100);
-  for (const { id, entityId } of rows.reverse()) {
-    if (performance.now() >= endMs) return undefined;
-    const account = await accounts.resolve({ projectId, toolkit, entityId, accountId: id });
-    if ("kind" in account) continue;
-    const placed = await accounts.authorize({ projectId, toolkit, entityId, accountId: id }, account, request);
-    if (!("kind" in placed)) return placed;
-  }
-  const needsCredential = !toolkit.auth.some(({ type }) => type === "none");
-  return needsCredential && (rows.length > 0 || (await listed("expired", 100)).length > 0) ? undefined : request;
 }
 
 function failureOf(result: Exclude<McpResult, { kind: "message" }>): McpServerReading {

@@ -1,6 +1,8 @@
-import type { ProjectId } from "@svc/core";
+import { type AccountId, createId, type ProjectId, uuidOfId } from "@svc/core";
 import { createTestDatabase } from "@svc/testing/database";
 import { afterAll, expect, test } from "vitest";
+import { activateAccount } from "../connections/activate.ts";
+import { connectedAccountsForProject } from "../connections/repo.ts";
 import { setProjectPolicy } from "../projects/repo.ts";
 import { addProject, nowMs } from "../test-rows.ts";
 import { privateToolkitsForProject } from "./repo.ts";
@@ -11,7 +13,7 @@ afterAll(drop);
 
 const slug = "shop";
 const definition = "{}";
-const read = { digest: Buffer.alloc(32, 1), options: "{}", refreshedAt: nowMs };
+const read = { digest: Buffer.alloc(32, 1), options: "{}", refreshedAt: nowMs, listingAccountId: null };
 
 /** Returns a project with an imported toolkit, and the functions that read and change it. */
 async function imported() {
@@ -95,4 +97,40 @@ test("the options and the waiting changes of a source count towards the bytes of
   const other = { slug: "other", definition: "12345", originDigest: Buffer.alloc(32), toolCount: 1, updatedAt: nowMs };
   expect(await toolkits.put(other)).toEqual({ ...reached, quotaReached: { most: 20, used: 16 } });
   expect(await toolkits.put({ ...other, definition: "1234" })).toBeUndefined();
+});
+
+test("the account that lists the tools of a source follows its successor, and ends with the account", async () => {
+  const { projectId, sources, find } = await imported();
+  const connect = async (owner = projectId) => {
+    const times = { createdAt: nowMs, updatedAt: nowMs, credentialTriedAt: null, refreshAt: null, expiresAt: null };
+    const definition = { toolkitSlug: slug, isPrivate: true, isSandbox: false, entityId: "ann", scheme: "api_key" };
+    const account = { ...definition, ...times, id: createId("acc", nowMs), projectId: owner, isCredentialTaken: null };
+    const stored = {
+      variables: {},
+      credential: Buffer.from("sealed"),
+      originDigest: Buffer.alloc(32),
+      grantedScopes: [],
+    };
+    const options = { isNew: true, referencesOf: () => [], exclusiveOf: () => [] };
+    return (await activateAccount(db, { ...account, ...stored }, options))?.id as AccountId;
+  };
+  const listWith = async (listingAccountId: AccountId, before?: ToolkitSource) => {
+    const change = { ...read, definition, waiting: undefined, listingAccountId };
+    expect(await sources.refresh(before ?? (await find()), change)).toBeUndefined();
+    return (await find()).listingAccountId;
+  };
+  const first = await connect();
+  expect(await listWith(first)).toBe(first);
+  const before = await find();
+  const second = await connect();
+  expect((await find()).listingAccountId).toBe(second);
+  // A read that began before with the first account does not bring it back.
+  expect(await listWith(first, before)).toBe(second);
+  await connectedAccountsForProject(db, projectId).revoke(second, nowMs);
+  expect((await find()).listingAccountId).toBeNull();
+  for (const ended of [first, second, await connect(await addProject(db))]) expect(await listWith(ended)).toBeNull();
+  const third = await connect();
+  expect(await listWith(third)).toBe(third);
+  await db.sql`delete from connected_accounts where id = ${uuidOfId(third)}`;
+  expect((await find()).listingAccountId).toBeNull();
 });

@@ -1,8 +1,8 @@
-import { createId, type ProjectId } from "@svc/core";
-import { and, eq } from "drizzle-orm";
+import { type AccountId, createId, type ProjectId } from "@svc/core";
+import { and, eq, inArray, type SQL, sql } from "drizzle-orm";
 import { insertAuditEvent } from "../audit/list.ts";
 import { type Executor, withTransaction } from "../connect.ts";
-import { privateToolkits, toolkitSources } from "../schema/index.ts";
+import { connectedAccounts, privateToolkits, toolkitSources } from "../schema/index.ts";
 import type { ToolkitSourceKind } from "../schema/words.ts";
 import { findBytesReached, type ToolkitQuotaReached, touchCatalog } from "./touch.ts";
 
@@ -19,7 +19,8 @@ export type WaitingChanges = {
 
 /**
  * The source of a private toolkit (an app that the project defined), as an import stores it. `options`: JSON text. `nextAt`: time at which
- * svc reads the source again by itself; null if it does not.
+ * svc reads the source again by itself; null if it does not. `listingAccountId`: the account with which svc lists the tools of an MCP server;
+ * null for none. An account that was deleted meanwhile is stored as null.
  */
 export type NewToolkitSource = {
   readonly kind: ToolkitSourceKind;
@@ -28,7 +29,11 @@ export type NewToolkitSource = {
   readonly digest: Buffer;
   readonly refreshedAt: number;
   readonly nextAt: number | null;
+  readonly listingAccountId: AccountId | null;
 };
+
+/** Columns that a read of a source changes in its row, apart from the differences. */
+export type SourceRead = Pick<NewToolkitSource, "digest" | "options" | "refreshedAt" | "listingAccountId">;
 
 /**
  * A change of a toolkit's source that is stored together with the toolkit. `put`: an import with a new source. `accept`: an approver
@@ -46,7 +51,7 @@ export type SourceChange =
   | {
       readonly kind: "trust";
       readonly before: ToolkitSource;
-      readonly read: Pick<NewToolkitSource, "digest" | "options" | "refreshedAt">;
+      readonly read: SourceRead;
       readonly acceptedDigest: string;
       readonly rest: WaitingChanges | undefined;
     };
@@ -80,7 +85,7 @@ export type ToolkitSourceRepository = {
 };
 
 /** Content of a source that was read again. `definition`: the accepted definition with which it was compared. */
-type ReadAgain = Pick<NewToolkitSource, "digest" | "options" | "refreshedAt"> & {
+type ReadAgain = SourceRead & {
   readonly definition: string;
   readonly waiting: WaitingChanges | undefined;
 };
@@ -122,7 +127,7 @@ export function toolkitSourcesForProject(db: Executor, projectId: ProjectId): To
         if (large !== undefined) return large;
         const rows = await tx.orm
           .update(toolkitSources)
-          .set({ ...read, ...(waiting ?? nothingWaits), lastError: "", version })
+          .set({ ...readColumns(projectId, before, read), ...(waiting ?? nothingWaits), lastError: "", version })
           .where(unchanged)
           .returning({ slug: toolkitSources.slug });
         return rows.length > 0 ? undefined : "outdated";
@@ -148,7 +153,25 @@ const columns = {
   refreshedAt: toolkitSources.refreshedAt,
   nextAt: toolkitSources.nextAt,
   lastError: toolkitSources.lastError,
+  listingAccountId: toolkitSources.listingAccountId,
 };
+
+/**
+ * Returns the columns that a read of a source changes. The account stays as it is stored if the read used the same one as before: another
+ * account may have taken its place meanwhile.
+ */
+function readColumns(projectId: ProjectId, before: ToolkitSource, { listingAccountId, ...read }: SourceRead) {
+  if (listingAccountId === before.listingAccountId) return read;
+  return { ...read, listingAccountId: usableAccount(projectId, listingAccountId) };
+}
+
+/** Returns the SQL of an account's id, which is null if the project's account was deleted or replaced. */
+function usableAccount(projectId: ProjectId, id: AccountId | null): SQL | null {
+  if (id === null) return null;
+  const { projectId: owner, id: own, state } = connectedAccounts;
+  return sql`(select ${own} from ${connectedAccounts}
+    where ${and(eq(owner, projectId), eq(own, id), inArray(state, ["active", "expired"]))})`;
+}
 
 function own(projectId: ProjectId, slug: string) {
   return and(eq(toolkitSources.projectId, projectId), eq(toolkitSources.slug, slug));
@@ -178,7 +201,8 @@ export async function putSource(
     await tx.orm.delete(toolkitSources).where(own(projectId, slug));
     return;
   }
-  const row = { ...change.source, ...nothingWaits, lastError: "", leaseUntil: null, version };
+  const listingAccountId = usableAccount(projectId, change.source.listingAccountId);
+  const row = { ...change.source, ...nothingWaits, listingAccountId, lastError: "", leaseUntil: null, version };
   const target = [toolkitSources.projectId, toolkitSources.slug];
   const insert = tx.orm.insert(toolkitSources).values({ projectId, slug, ...row });
   await insert.onConflictDoUpdate({ target, set: row });
@@ -211,7 +235,7 @@ export async function acceptTrustedChanges(
 ): Promise<boolean> {
   const rows = await tx.orm
     .update(toolkitSources)
-    .set({ ...read, ...(rest ?? nothingWaits), lastError: "", version })
+    .set({ ...readColumns(projectId, before, read), ...(rest ?? nothingWaits), lastError: "", version })
     .where(and(own(projectId, slug), eq(toolkitSources.version, before.version)))
     .returning({ slug: toolkitSources.slug });
   if (rows.length === 0) return false;

@@ -21,7 +21,7 @@ const [minute, hour] = [60_000, 3_600_000];
 async function addSource(nextAt: number | null): Promise<SourceKey> {
   const [projectId, slug] = [await addProject(db), "tracker"];
   const toolkit = { slug, definition: "{}", originDigest: Buffer.alloc(32), toolCount: 1, updatedAt: nowMs };
-  const read = { digest: Buffer.alloc(32), options: "{}", refreshedAt: nowMs, nextAt };
+  const read = { digest: Buffer.alloc(32), options: "{}", refreshedAt: nowMs, nextAt, listingAccountId: null };
   const source = { kind: "mcp", origin: "https://mcp.example.com", ...read } as const;
   await privateToolkitsForProject(db, projectId).put(toolkit, { mustBeNew: false, source: { kind: "put", source } });
   return { projectId, slug };

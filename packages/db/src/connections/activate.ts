@@ -1,8 +1,8 @@
-import { uuidOfId } from "@svc/core";
-import { and, eq, inArray, ne } from "drizzle-orm";
+import { type AccountId, uuidOfId } from "@svc/core";
+import { and, eq, inArray, isNotNull, ne } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { withTransaction } from "../connect.ts";
-import { connectedAccounts } from "../schema/connections.ts";
+import { connectedAccounts, toolkitSources } from "../schema/connections.ts";
 import { statement } from "../sql/statement.ts";
 import { type ConnectedAccount, erased, type NewConnectedAccount } from "./account.ts";
 import { releaseAccountReferences, routeAccountReferences } from "./references.ts";
@@ -50,13 +50,16 @@ export function activateAccount(
     await lockAccounts(tx, [lockKeyOf(account)]);
     const pending = isNew ? undefined : await lockPending(tx, account);
     if (!isNew && pending === undefined) return undefined;
+    await lockListing(tx, account);
     const superseded = await supersede(tx, account, updatedAt);
+    const endedIds = superseded.map((other) => other.id);
     const references = [...referencesOf(superseded, pending?.references ?? [])];
     const row = { ...account, state: "active" as const, references, refreshLeaseUntil: null, lastError: "" };
     const [active] = isNew
       ? await tx.orm.insert(connectedAccounts).values(row).returning()
       : await tx.orm.update(connectedAccounts).set(row).where(eq(connectedAccounts.id, id)).returning();
-    await releaseAccountReferences(tx, projectId, [id, ...superseded.map((other) => other.id)]);
+    await releaseAccountReferences(tx, projectId, [id, ...endedIds]);
+    await moveListing(tx, account, endedIds);
     await routeAccountReferences(tx, account, exclusiveOf(references));
     return active;
   });
@@ -82,6 +85,31 @@ async function lockPending(tx: Executor, { id, projectId }: Activation): Promise
     .where(and(eq(table.projectId, projectId), eq(table.id, id), eq(table.state, "pending")))
     .for("update");
   return row;
+}
+
+/** Returns the condition for the source of a private toolkit whose tools are listed with one of its accounts. */
+function hasListing({ projectId, toolkitSlug }: Activation) {
+  const { projectId: owner, slug, listingAccountId } = toolkitSources;
+  return and(eq(owner, projectId), eq(slug, toolkitSlug), isNotNull(listingAccountId));
+}
+
+/**
+ * Locks the source of a private toolkit before its accounts are locked. The deletion of a toolkit locks both in this order, too, so that the
+ * two never wait for each other.
+ */
+async function lockListing(tx: Executor, account: Activation): Promise<void> {
+  if (!account.isPrivate) return;
+  await tx.orm.select({ slug: toolkitSources.slug }).from(toolkitSources).where(hasListing(account)).for("update");
+}
+
+/** Lets svc list the tools of an MCP server with the new account, if it listed them with one of those that the account replaces. */
+async function moveListing(tx: Executor, account: Activation, endedIds: readonly AccountId[]): Promise<void> {
+  if (!account.isPrivate || endedIds.length === 0) return;
+  const isReplaced = inArray(toolkitSources.listingAccountId, [...endedIds]);
+  await tx.orm
+    .update(toolkitSources)
+    .set({ listingAccountId: account.id })
+    .where(and(hasListing(account), isReplaced));
 }
 
 /**

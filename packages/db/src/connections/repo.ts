@@ -2,7 +2,7 @@ import { type AccountId, type ProjectId, uuidOfId } from "@svc/core";
 import { and, desc, eq, gt, inArray, isNull, lt, lte, or, type SQL, sql } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { withTransaction } from "../connect.ts";
-import { connectedAccounts } from "../schema/connections.ts";
+import { connectedAccounts, toolkitSources } from "../schema/connections.ts";
 import type { ConnectedAccountState } from "../schema/words.ts";
 import { filterColumn } from "../sql/filter.ts";
 import { keyOf, newestOfProject, newestWith } from "../sql/newest-first.ts";
@@ -109,8 +109,8 @@ export function connectedAccountsForProject(db: Executor, projectId: ProjectId):
       .orderBy(...ordered.orderBy)
       .limit(page.limit);
   };
-  const end = (where: SQL | undefined, change: { lastError?: string; updatedAt: number }) =>
-    withTransaction(db, async (tx) => {
+  const end = (executor: Executor, where: SQL | undefined, change: { lastError?: string; updatedAt: number }) =>
+    withTransaction(executor, async (tx) => {
       const ended = await tx.orm
         .update(table)
         .set({ ...change, state: "revoked", ...erased })
@@ -168,7 +168,15 @@ export function connectedAccountsForProject(db: Executor, projectId: ProjectId):
       return row;
     },
     revoke: (id, nowMs) =>
-      end(and(own(id), inArray(table.state, ["pending", "active", "expired", "superseded"])), { updatedAt: nowMs }),
+      withTransaction(db, async (tx) => {
+        // Comes before the account is locked: the deletion of a toolkit locks both in this order, too.
+        await tx.orm
+          .update(toolkitSources)
+          .set({ listingAccountId: null })
+          .where(and(eq(toolkitSources.listingAccountId, id), eq(toolkitSources.projectId, projectId)));
+        const isOpen = inArray(table.state, ["pending", "active", "expired", "superseded"]);
+        return end(tx, and(own(id), isOpen), { updatedAt: nowMs });
+      }),
     async claimPending(id, createdAfterMs, nowMs) {
       const isFree = and(eq(table.state, "pending"), isNull(table.refreshLeaseUntil));
       const [row] = await db.orm
@@ -179,11 +187,11 @@ export function connectedAccountsForProject(db: Executor, projectId: ProjectId):
       return row;
     },
     async abandon(id, lastError, nowMs) {
-      await end(and(own(id), eq(table.state, "pending")), { lastError, updatedAt: nowMs });
+      await end(db, and(own(id), eq(table.state, "pending")), { lastError, updatedAt: nowMs });
     },
     async abandonStale(definition, entityId, { createdBeforeMs, lastError, nowMs }) {
       const isStale = and(eq(table.state, "pending"), lte(table.createdAt, createdBeforeMs));
-      await end(and(ofEntity(definition, entityId), isStale), { lastError, updatedAt: nowMs });
+      await end(db, and(ofEntity(definition, entityId), isStale), { lastError, updatedAt: nowMs });
     },
     async extraScopes(definition, entityId) {
       const isKnown = and(eq(table.scheme, "oauth2"), inArray(table.state, ["active", "expired"]));

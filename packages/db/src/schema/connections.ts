@@ -145,6 +145,13 @@ export const toolkitSources = pgTable(
      * Null if neither is set.
      */
     leaseUntil: time("lease_until"),
+    /**
+     * The account with which svc lists the tools of an MCP server. Null if there is none, or if the account was deleted: svc then uses the
+     * first active account of the toolkit.
+     */
+    listingAccountId: idColumn("acc")("listing_account_id").references(() => connectedAccounts.id, {
+      onDelete: "set null",
+    }),
   },
   (table) => [
     primaryKey({ name: "toolkit_sources_key", columns: [table.projectId, table.slug] }),
@@ -155,6 +162,7 @@ export const toolkitSources = pgTable(
     }).onDelete("cascade"),
     index("toolkit_sources_next").on(table.nextAt).where(sql`next_at is not null`),
     index("toolkit_sources_waiting").on(table.changesCount).where(sql`changes_count > 0`),
+    index("toolkit_sources_listing").on(table.listingAccountId).where(sql`listing_account_id is not null`),
   ],
 );
 

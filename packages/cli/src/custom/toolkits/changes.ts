@@ -14,7 +14,14 @@ const slug = { "<slug>": "slug of the toolkit" } as const;
 export const addToolkitRefresh = call(CatalogService.method.refreshToolkit, {
   says: "read the document of an imported toolkit again, and show what has changed; needs an approver's key",
   takes: { ...slug, "[file]": "newer document as a file; - for standard input (default: read from its address)" },
-  options: [["--dry-run", "show the changes without storing them"]],
+  options: [
+    [
+      "--account <id>",
+      "list the tools of its MCP server with this account, now and later",
+      { fills: "listingAccountId" },
+    ],
+    ["--dry-run", "show the changes without storing them"],
+  ],
   request: async ({ values: { file }, context }) =>
     typeof file === "string" ? { document: await readDocumentFile(file, context) } : {},
   shows: ({ changes, accepted }, { request: { dryRun } }) => {
@@ -24,7 +31,11 @@ export const addToolkitRefresh = call(CatalogService.method.refreshToolkit, {
   },
   notes: ({ changes }, { request: { slug: named = "", dryRun } }) =>
     changes === undefined ? [] : [dryRun === true ? "The changes are not stored." : acceptText(named, changes)],
-  examples: ["svc toolkits refresh billing", "svc toolkits refresh billing openapi.yaml"],
+  examples: [
+    "svc toolkits refresh billing",
+    "svc toolkits refresh billing openapi.yaml",
+    "svc toolkits refresh tracker --account acc_01jz8q3v7k2m5n9p4r6s8t0w1x",
+  ],
 });
 
 /** The command `svc toolkits changes`, which shows the changes of a toolkit that wait for an approver. */
@@ -47,12 +58,15 @@ export const addToolkitSource = call(CatalogService.method.getToolkitSource, {
       ["address", plainText(source?.origin || "none: the text was sent")],
       ["last read", timeText(source?.refreshedAt)],
       ["next read", nextReadText(source)],
+      ...(source?.kind === "mcp" ? ([["listed with", source.listingAccountId || listedByFirst]] as const) : []),
       ...(source?.lastError ? ([["failed", plainText(source.lastError)]] as const) : []),
       ...acceptedRows(source),
       ["changes", changes === undefined ? "none" : String(changes.count)],
     ]),
   examples: ["svc toolkits source billing"],
 });
+
+const listedByFirst = "the first active account, if the server needs one";
 
 function acceptedRows(source: ToolkitSource | undefined): readonly (readonly [string, string])[] {
   if (source === undefined || source.kind === "shared") return [];

@@ -97,6 +97,12 @@ async function importTools(
   const made = first.toolkit?.slug ?? "";
   if (dryRun || header === "" || values.entity === undefined || first.report?.operations !== 0) return first;
   const credential = await readCredential("api_key", values, context);
-  await client.connections.initiateConnection({ toolkitSlug: made, entityId: values.entity, ...credential });
-  return client.catalog.importToolkit({ ...request, slug: made, replace: true });
+  const toolkitSlug = made;
+  const { account } = await client.connections.initiateConnection({
+    toolkitSlug,
+    entityId: values.entity,
+    ...credential,
+  });
+  const mcp = create(McpSourceSchema, { url, header, listingAccountId: account?.id ?? "" });
+  return client.catalog.importToolkit({ ...request, mcp, slug: made, replace: true });
 }

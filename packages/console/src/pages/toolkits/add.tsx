@@ -18,7 +18,7 @@ import { Notice } from "../../ui/notice/notice.tsx";
 import { visible } from "../../words/text.ts";
 import { ConnectFirst } from "./connect-first.tsx";
 import { ImportPreview } from "./import-preview.tsx";
-import { emptySource, type SourceInput } from "./import-request.ts";
+import { emptySource, inputAgain, type SourceInput } from "./import-request.ts";
 import { type Looked, useLook } from "./use-look.ts";
 
 const route = getRouteApi("/p/$projectId/toolkits/from-source");
@@ -64,10 +64,7 @@ function AddAgain({ projectId, slug }: { projectId: string; slug: string }) {
   if (found.error !== null || spec.error !== null) return <FaultNotice error={found.error ?? spec.error} />;
   if (source === undefined || spec.data === undefined) return <Skeleton rows={4} />;
   const key = spec.data.spec?.authSchemes.find(({ type }) => type === "api_key");
-  const header = source.kind === "mcp" ? (key?.keyName ?? "") : "";
-  // An import without trust would end the trust of the source.
-  const kept = { url: source.origin, slug, header, trust: source.trust };
-  return <AddToolkit projectId={projectId} initial={{ ...emptySource, ...kept, replace: true }} />;
+  return <AddToolkit projectId={projectId} initial={inputAgain(source, slug, key?.keyName ?? "")} />;
 }
 
 function AddToolkit({ projectId, initial }: { projectId: string; initial: SourceInput }) {

@@ -1,7 +1,8 @@
 import { create } from "@bufbuild/protobuf";
-import { AddedToolSchema } from "@svc/gen/catalog";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { AddedToolSchema, ToolkitSourceSchema } from "@svc/gen/catalog";
 import { expect, test } from "vitest";
-import { emptySource, importRequest, overridesOf } from "./import-request.ts";
+import { emptySource, importRequest, inputAgain, overridesOf } from "./import-request.ts";
 
 test("a document is sent by its address or as its text, and an MCP server with the header of its key", () => {
   const input = {
@@ -23,6 +24,31 @@ test("a document is sent by its address or as its text, and an MCP server with t
     trust: true,
     mcp: { url: "https://api.example.com/openapi.json", header: "X-Api-Key" },
   });
+});
+
+test("a source that is imported again stays watched and trusted", () => {
+  const origin = "https://api.example.com/openapi.json";
+  const daily = create(ToolkitSourceSchema, {
+    kind: "openapi",
+    origin,
+    nextRefreshAt: timestampFromMs(1),
+    trust: true,
+  });
+  const request = (source: typeof daily) => {
+    return importRequest(inputAgain(source, "shop", "X-Api-Key"), source.kind === "mcp" ? "mcp" : "openapi");
+  };
+  expect(request(daily)).toMatchObject({
+    slug: "shop",
+    replace: true,
+    watch: true,
+    trust: true,
+    openapi: { url: origin },
+  });
+  const byHand = create(ToolkitSourceSchema, { kind: "openapi", origin });
+  expect(request(byHand)).toMatchObject({ watch: false, trust: false });
+  expect(inputAgain(daily, "shop", "X-Api-Key").header).toBe("");
+  const server = create(ToolkitSourceSchema, { kind: "mcp", origin, nextRefreshAt: timestampFromMs(1) });
+  expect(request(server)).toMatchObject({ replace: true, mcp: { url: origin, header: "X-Api-Key" } });
 });
 
 test("only what differs from the proposal is sent as a choice", () => {

@@ -1,5 +1,5 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import type { AddedTool, ImportToolkitRequestSchema } from "@svc/gen/catalog";
+import type { AddedTool, ImportToolkitRequestSchema, ToolkitSource } from "@svc/gen/catalog";
 
 /** A source of a toolkit as the user entered it: an address, or the text of a chosen file, with the options of the import. */
 export type SourceInput = {
@@ -33,6 +33,19 @@ export const emptySource: SourceInput = {
     trust: false,
   },
 };
+
+/**
+ * Returns the form for a source that a toolkit of the project has already. `header`: header of the key of an MCP server. The import replaces
+ * the source, so it would end the watching of a document, or the trust in it, if the form did not have them.
+ */
+export function inputAgain(
+  { kind, origin, nextRefreshAt, trust }: Pick<ToolkitSource, "kind" | "origin" | "nextRefreshAt" | "trust">,
+  slug: string,
+  header: string,
+): SourceInput {
+  const kept = { watch: kind === "openapi" && nextRefreshAt !== undefined, trust };
+  return { ...emptySource, url: origin, slug, header: kind === "mcp" ? header : "", replace: true, ...kept };
+}
 
 /** Kind of the source of an import. */
 export type ImportKind = "openapi" | "mcp";

@@ -8,7 +8,7 @@ import { counted, sourceWords } from "../../words/toolkits.ts";
 
 /** Draws where a toolkit (the tools of one app) comes from, when its source was last read, and why it could not be read since then. */
 export function SourceFacts({ source }: { source: ToolkitSource }) {
-  const { kind, origin, refreshedAt, nextRefreshAt, lastError, overrides } = source;
+  const { kind, origin, refreshedAt, nextRefreshAt, lastError, overrides, listingAccountId } = source;
   return (
     <Stack>
       <Facts
@@ -17,6 +17,7 @@ export function SourceFacts({ source }: { source: ToolkitSource }) {
           ["Address", origin === "" ? "none: it was a file" : <bdi key="origin">{visible(origin)}</bdi>],
           ["Last read", <Time key="read" at={refreshedAt} />],
           ["Reads it again", nextRefreshAt === undefined ? "only by hand" : <Time key="next" at={nextRefreshAt} />],
+          ["Lists its tools with", kind === "mcp" ? listingAccountId || "the first active account" : undefined],
           ["Own choices", overrides.length === 0 ? undefined : `${counted(overrides.length, "tool name or pattern")}`],
         ]}
       />

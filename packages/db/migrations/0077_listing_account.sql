@@ -1,0 +1,3 @@
+ALTER TABLE "toolkit_sources" ADD COLUMN "listing_account_id" uuid;--> statement-breakpoint
+ALTER TABLE "toolkit_sources" ADD CONSTRAINT "toolkit_sources_listing_account_id_connected_accounts_id_fk" FOREIGN KEY ("listing_account_id") REFERENCES "public"."connected_accounts"("id") ON DELETE set null ON UPDATE no action;--> statement-breakpoint
+CREATE INDEX "toolkit_sources_listing" ON "toolkit_sources" USING btree ("listing_account_id") WHERE listing_account_id is not null;

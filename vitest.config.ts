@@ -65,6 +65,7 @@ const rest = [
     "fields/calls",
     "fields/definitions",
     "fields/programs",
+    "generated-client",
     "golden/commands",
     "guides",
     "hooks",

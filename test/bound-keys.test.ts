@@ -211,6 +211,7 @@ const table: Readonly<Record<string, readonly Row[]>> = {
   "JobsService/PauseJob": noJob("id"),
   "JobsService/ResumeJob": noJob("id"),
   "JobsService/RetryJob": noJob("id"),
+  "JobsService/BulkJobs": [[{ action: "BULK_JOBS_ACTION_RETRY", filter: {}, dryRun: true }, "ok"]],
   "JobsService/ListSteps": noJob("jobId"),
   "JobsService/GetStep": noJob("jobId"),
   "JobsService/ListUndoEntries": noJob("jobId"),

@@ -205,6 +205,11 @@ const acts: Readonly<Record<string, (draw: Draw) => Promise<unknown>>> = {
   "JobsService/PauseJob": async (draw) => by("JobsService/PauseJob", { id: await jobId(draw) }),
   "JobsService/ResumeJob": async (draw) => by("JobsService/ResumeJob", { id: await jobId(draw) }),
   "JobsService/CancelJob": async (draw) => by("JobsService/CancelJob", { id: await jobId(draw) }),
+  "JobsService/BulkJobs": async (draw) =>
+    by("JobsService/BulkJobs", {
+      action: draw.form % 2 === 0 ? "BULK_JOBS_ACTION_RETRY" : "BULK_JOBS_ACTION_CANCEL",
+      jobIds: [await jobId(draw)],
+    }),
   "JobsService/PromoteJob": async (draw) =>
     by("JobsService/PromoteJob", {
       jobId: await jobId(draw),

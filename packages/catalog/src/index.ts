@@ -108,4 +108,4 @@ export { type CatalogServiceOptions, createCatalogService } from "./service.ts";
 export { createSourceWatcher, type SourceWatcher } from "./source/watch-sources.ts";
 export { findTrigger } from "./view/find-trigger.ts";
 export { encodeSample, shownSampleMs } from "./view/sample-post.ts";
-export type { CatalogView } from "./view/view.ts";
+export { appNamesOf, type CatalogView } from "./view/view.ts";

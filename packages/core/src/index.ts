@@ -69,10 +69,10 @@ export {
   signingSecretBytes,
 } from "./crypto/secret.ts";
 export { rowErrorText } from "./failures/app-error.ts";
-export { callFailure } from "./failures/call-failure.ts";
+export { type AppNames, callFailure } from "./failures/call-failure.ts";
 export { deliveryFailure } from "./failures/delivery-failure.ts";
-export type { Failure, FailureKind, FailureRemedy } from "./failures/failure.ts";
-export { type ExplainedJob, jobFailure } from "./failures/job-failure.ts";
+export { type Failure, type FailureKind, type FailureRemedy, refusedRunFailure } from "./failures/failure.ts";
+export { type ExplainedJob, jobFailure, stepErrorFailure, stepToExplain } from "./failures/job-failure.ts";
 export { defineFaults } from "./faults/define-faults.ts";
 export {
   assertExhaustive,

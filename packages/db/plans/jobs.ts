@@ -18,6 +18,7 @@ import { clearJobLoopHolds, countJobLoopHold, lockJob, requestJobCancel, setJobP
 import { findKeyedJob } from "../src/jobs/insert.ts";
 import { insertJobBatch } from "../src/jobs/insert-batch.ts";
 import type { JobFilter } from "../src/jobs/list-filter.ts";
+import { countDoneSteps, readStepReceipts } from "../src/jobs/listed-facts.ts";
 import { loadJob, loadJobPins, loadJobProgram, loadJobSteps, loadJobsWithSteps } from "../src/jobs/load.ts";
 import { appendJobEvents } from "../src/jobs/log.ts";
 import { readJobBindings } from "../src/jobs/principals.ts";
@@ -280,6 +281,20 @@ plan("list_rehearsals", (db) => jobsForProject(db, projectId).list({ ...everyJob
 });
 plan("find_listed_twin", (db) => jobsForProject(db, projectId).findSimulationRun(seededId("job", 239)));
 plan("list_job_steps", (db) => jobsForProject(db, projectId).listSteps(leases.map((one) => one.jobId)));
+plan("read_step_receipts", (db) =>
+  readStepReceipts(
+    db,
+    projectId,
+    leases.map((one, index) => ({ jobId: one.jobId, stepId: index % 2 === 0 ? "" : "step_1" })),
+  ),
+);
+plan("count_done_steps", (db) =>
+  countDoneSteps(
+    db,
+    projectId,
+    leases.map((one) => one.jobId),
+  ),
+);
 plan("read_job_log", (db) => jobsForProject(db, projectId).listEvents(jobId, { afterSeq: 4_000, limit: 100 }));
 plan("find_skill", (db) => skillsForProject(db, projectId).find({ slug: "skill_1", version: 0 }));
 plan("list_skills", (db) => skillsForProject(db, projectId).list());

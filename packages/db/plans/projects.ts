@@ -5,7 +5,13 @@ import { callLimitsForProject, sweepCallPaces } from "../src/call-limits/repo.ts
 import { doubtRunningToolCall, doubtRunningToolCalls } from "../src/calls/doubt-running.ts";
 import { beginKeyedToolCalls, findToolCallKeyHolders, releaseToolCallKey } from "../src/calls/keys.ts";
 import type { ToolCallFilter } from "../src/calls/list-page.ts";
-import { type CallRecord, putToolCalls, sweepToolCalls, toolCallsForProject } from "../src/calls/repo.ts";
+import {
+  type CallRecord,
+  putToolCalls,
+  readCallArguments,
+  sweepToolCalls,
+  toolCallsForProject,
+} from "../src/calls/repo.ts";
 import { privateToolkitsForProject } from "../src/catalog/repo.ts";
 import type { Executor } from "../src/connect.ts";
 import type { ConnectedAccountFilter } from "../src/connections/account.ts";
@@ -109,13 +115,14 @@ const everyCall: ToolCallFilter = {
 
 const ofTool: ToolCallFilter = { ...everyCall, toolSlug: "desk.tool_2" };
 
-const ofJob = { jobId: seededId("job", 1), accountId: undefined, keyId: undefined };
+const ofJob = { jobId: seededId("job", 1), accountId: undefined, keyId: undefined, stepId: undefined };
 
 const ofEntity: ToolCallFilter = { ...everyCall, entityId: "entity-6" };
 
 // Recorded query plans of statements on the ledger (the record of tool calls).
 const otherCall = { ...call, id: seededId("call", 500_001) };
 const keyedCalls = [call, otherCall].map((one, index) => ({ ...one, idempotencyKey: `new-${index}` }));
+plan("read_call_arguments", (db) => readCallArguments(db, projectId, [call.id, otherCall.id]));
 plan("put_tool_calls", (db) => putToolCalls(db, [call, otherCall]));
 plan("put_tool_calls_lone", (db) => putToolCalls(db, [call]));
 plan("insert_keyed_tool_calls", (db) => beginKeyedToolCalls(db, keyedCalls));

@@ -56,11 +56,15 @@ beforeAll(async () => {
 
 const calls: NarrowedList<ToolCallFilter> = {
   name: "calls",
-  every: { toolSlug: undefined, entityId: undefined, outcome: undefined, sinceMs: undefined, untilMs: undefined },
+  every: {
+    ...{ toolSlug: undefined, entityId: undefined, outcome: undefined, failed: false },
+    ...{ sinceMs: undefined, untilMs: undefined },
+  },
   values: {
     toolSlug: ["desk.read_2", "desk.gone"],
     entityId: ["ops_2", "ops_3", "gone"],
     outcome: ["ok", "running", "timeout", "held"],
+    failed: [true],
     sinceMs: [1],
     untilMs: [1],
   },

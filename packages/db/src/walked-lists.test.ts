@@ -72,7 +72,7 @@ const everyCall = {
   sinceMs: undefined,
   untilMs: undefined,
 };
-const ofJob = { jobId, accountId: undefined, keyId: undefined };
+const ofJob = { jobId, accountId: undefined, keyId: undefined, stepId: undefined };
 
 const walks: readonly (readonly [name: string, count: number, walk: ListPageReader])[] = [
   [

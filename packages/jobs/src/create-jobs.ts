@@ -67,7 +67,7 @@ import { createJobStarter, type JobStarter } from "./starts/starter.ts";
 import { isEnd } from "./state/statuses.ts";
 
 /** Dependencies of the administration of jobs. */
-type JobAdministrationContext = Pick<JobsContext, "db" | "sealer"> & {
+type JobAdministrationContext = Pick<JobsContext, "db" | "sealer" | "views"> & {
   readonly engine: Pick<JobEngine, "park" | "release">;
 };
 

@@ -114,6 +114,19 @@ export const jobFaults = defineFaults({
       `job ${id} ${byItself.has(status) ? "has" : "was"} ${status}`,
     help: "Only a job that has not ended can be cancelled, paused, resumed, parked or released.",
   },
+  /** BulkJobs needs an action, and either a filter or ids of jobs. `wrong`: what is wrong with the request. */
+  BULK_JOBS_UNCLEAR: {
+    code: "invalid_argument",
+    field: (path: "action" | "filter") => path,
+    says: (_path: "action" | "filter", wrong: string) => wrong,
+    help: text`Set ${field("action")}, and either ${field("filter")} or ${field("jobIds")}.`,
+  },
+  BULK_JOBS_TOO_MANY: {
+    code: "invalid_argument",
+    field: "jobIds",
+    says: (count: number, max: number) => text`${field("jobIds")} has ${count} ids, above ${max}`,
+    help: text`Send the jobs in several calls, or send ${field("filter")}.`,
+  },
   JOB_NOT_PARKABLE: {
     code: "failed_precondition",
     field: "jobId",

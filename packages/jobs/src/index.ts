@@ -2,7 +2,7 @@ export { guide as programGuide } from "./agents/guide.ts";
 export { toEstimate } from "./api/convert-receipts.ts";
 export { type Drift, shownProgram } from "./api/drift.ts";
 export { type JobHints, toNotes } from "./api/notes.ts";
-export { titleOfListed } from "./api/read.ts";
+export { explainJobs, titleOfListed } from "./api/read.ts";
 export { createJobs, type Jobs, type JobsOptions } from "./create-jobs.ts";
 export type { DryRunEnd, EngineLimits } from "./drive/context.ts";
 export type { JobEngine } from "./drive/engine.ts";

@@ -1,4 +1,4 @@
-import type { Catalog, Deployment } from "@svc/catalog";
+import { appNamesOf, type Catalog, type Deployment } from "@svc/catalog";
 import type { KeyId } from "@svc/core";
 import { readDeploymentHealth } from "@svc/db/activity/health";
 import { countSourcesWithChanges } from "@svc/db/catalog/watched-sources";
@@ -105,7 +105,9 @@ export function createParts(base: OpenedStore): ServerParts {
   const counters = createCounters({ clock });
   const failures = createFailureCounters({ clock });
   const observer = createNodeObserver(logger, metrics);
-  const counted = config.isActivityCounted ? countFailures(countActivity(observer, counters), failures) : observer;
+  const counted = config.isActivityCounted
+    ? countFailures(countActivity(observer, counters), failures, appNamesOf(base.catalog))
+    : observer;
   const node = createOwnNode(base, counted, (ids) => forgetKeys(parts)(ids));
   const warnOf = (what: string) => (err: unknown) => logger.warn({ err }, what);
   const keyUse = startKeyUse({ db, clock, onError: warnOf("the use of keys could not be recorded") });
@@ -188,6 +190,7 @@ function createOwnNode(
     explain: createExplain({
       ...{ db: store.db, clock: store.clock, sealer: vault.sealer },
       messageOf: (call) => node.apps.ledger.openMessage(call),
+      appNames: appNamesOf(catalog),
     }),
     restored: restored.last,
     onDueElsewhere: share?.tellWorkDue,

@@ -1,4 +1,5 @@
 import type { ConnectRouter } from "@connectrpc/connect";
+import { appNamesOf } from "@svc/catalog";
 import type { KeyId, ProjectId } from "@svc/core";
 import { AdminService } from "@svc/gen/admin";
 import { ConsoleService } from "@svc/gen/console";
@@ -56,6 +57,7 @@ export function registerServices(router: ConnectRouter, parts: ServerParts): voi
       isSandbox: node.apps.sandbox !== undefined,
       watches: createWatches({ db, clock }),
       titleOf: (job) => titleOfListed({ sealer }, job),
+      appNames: appNamesOf(node.views.shared),
       messageOf: (call) => node.apps.ledger.openMessage(call),
     }),
   );

@@ -296,6 +296,8 @@ test("a run that waits under a version that the policy holds by now is refused, 
     return found[1] !== "queued overlap" && found;
   });
   expect(states).toEqual(["ended", "refused approval"]);
+  const [, refused] = await runs(id, 2);
+  expect(refused?.failure).toMatchObject({ code: "approval", title: expect.stringContaining("has no approval") });
   const { run } = await standing.runStandingProgram({ id });
   expect(run && stateOf(run)).toBe("started");
 });

@@ -95,6 +95,11 @@ test("a fail step that asks for it pauses its program, with its text as the reas
     "failed",
     "Only 3 items are there",
   ]);
+  expect(run?.failure).toMatchObject({
+    code: "FAIL_STEP",
+    stepId: "stop",
+    title: 'Step stop ended the job: "Only 3 items are there"',
+  });
   await settled(async () => (await runs(goingOn, 1)).every(({ jobStatus }) => jobStatus === "failed"));
   expect((await standing.getStandingProgram({ id: goingOn })).standingProgram).toMatchObject({ pauseReason: "" });
   const { standingProgram: resumed } = await standing.resumeStandingProgram({ id });

@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { durationFromMs, timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { callFailure, type Failure, type FailureRemedy } from "@svc/core";
+import { appNamesOf, type CatalogView } from "@svc/catalog";
+import { callFailure, type Failure, type FailureRemedy, isObject, parseExactJson, scalarText } from "@svc/core";
 import type { CallLimitRow } from "@svc/db/call-limits/repo";
 import type { ToolCallSummary } from "@svc/db/calls/list-page";
 import type { HookAnswerRow } from "@svc/db/hooks/answers";
@@ -57,9 +58,39 @@ export function toCallToolResponse(answer: CallAnswer, shape: ResultShape): Call
 /** Decrypted parts of a call. In lists of calls, the arguments and the result are left out. */
 export type OpenedCall = { readonly message: string; readonly argumentsJson: string; readonly resultJson: string };
 
+const glanceMax = 120;
+const glanceFields = 4;
+
+/**
+ * Returns the first arguments of a call in one line, such as `channel: general`, at most 120 characters. Objects and lists are left out.
+ * `argumentsJson`: a JSON object whose sensitive values are masked; empty if there are no arguments.
+ */
+export function glanceOf(argumentsJson: string): string {
+  if (argumentsJson === "") return "";
+  const args = parseExactJson(argumentsJson);
+  const fields = isObject(args) ? Object.entries(args) : [];
+  const shown = fields.flatMap(([name, value]) => {
+    const text = scalarText(value);
+    return text === undefined || text === "" ? [] : [`${name}: ${text.replaceAll(/\s+/g, " ")}`];
+  });
+  const glance = shown.slice(0, glanceFields).join(", ");
+  return glance.length > glanceMax ? `${glance.slice(0, glanceMax - 4)} ...`.toWellFormed() : glance;
+}
+
+/** Returns the names of a tool's app and of the tool in words, such as `Messaging bot: Send message`. */
+function toolTitle(view: CatalogView, slug: string): string {
+  const [app = "", name = ""] = slug.split(".");
+  const words = (text: string) => `${text.slice(0, 1).toUpperCase()}${text.slice(1).replaceAll(/[_-]+/g, " ")}`;
+  return name === "" ? slug : `${appNamesOf(view)(slug) ?? words(app)}: ${words(name)}`;
+}
+
 /** Returns a tool call of the ledger (record of all calls) in the form of the API. */
-export function toToolCall(row: ToolCallSummary, opened: OpenedCall): ToolCall {
-  const failure = callFailure({ ...row, message: opened.message });
+export function toToolCall(
+  row: ToolCallSummary,
+  opened: OpenedCall,
+  { view, glance }: { readonly view: CatalogView; readonly glance: string },
+): ToolCall {
+  const failure = callFailure({ ...row, message: opened.message }, appNamesOf(view));
   return create(ToolCallSchema, {
     id: row.id,
     toolSlug: row.toolSlug,
@@ -79,6 +110,8 @@ export function toToolCall(row: ToolCallSummary, opened: OpenedCall): ToolCall {
     createdAt: timestampFromMs(row.createdAt),
     durationMs: row.durationMs,
     providerMs: row.providerMs,
+    toolTitle: toolTitle(view, row.toolSlug),
+    glance,
     ...(failure && { failure: failureMessage(failure) }),
   });
 }

@@ -1,3 +1,4 @@
+import type { AppNames } from "@svc/core";
 import type { MessageIndex } from "../convert-catalog.ts";
 import type { Catalog, Trigger } from "../model.ts";
 
@@ -15,3 +16,8 @@ export type CatalogView = Catalog & {
   /** Sources of the project's private toolkits (apps that it defined), by slug. */
   readonly sources: ReadonlyMap<string, ToolkitSourceState>;
 };
+
+/** Returns the function that finds the name of a tool's app in a catalog by the slug of the tool. */
+export function appNamesOf({ toolkits }: Pick<Catalog, "toolkits">): AppNames {
+  return (toolSlug) => toolkits.get(toolSlug.slice(0, toolSlug.indexOf(".")))?.name;
+}

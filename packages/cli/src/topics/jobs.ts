@@ -5,13 +5,14 @@ import { findProjectId } from "../command/client.ts";
 import type { Run } from "../command/declared.ts";
 import { parseCount } from "../command/options.ts";
 import { call, list, topic } from "../command/topic.ts";
+import { addJobBulk, jobFilterOf, jobFilterOptions } from "../custom/jobs/bulk.ts";
 import { addJobCheck } from "../custom/jobs/check.ts";
 import { addJobDescribe } from "../custom/jobs/describe.ts";
 import { addJobRerun, addJobRetry } from "../custom/jobs/retry.ts";
 import { addJobShow } from "../custom/jobs/show.ts";
 import { addJobSteps, stepLines } from "../custom/jobs/steps.ts";
 import { addJobSubmit } from "../custom/jobs/submit.ts";
-import { hasEnded, standingText, statusNames, statusOfName, statusText } from "../custom/jobs/text.ts";
+import { hasEnded, standingText, statusText } from "../custom/jobs/text.ts";
 import { addJobWatch } from "../custom/jobs/watch/watch-job.ts";
 import { plainText } from "../text/plain.ts";
 
@@ -21,7 +22,6 @@ const { parkJob, releaseJob } = AdminService.method;
 const exampleId = "job_01h455vb4pex5vsknk084sn02q";
 
 type JobValues = { readonly id: string };
-type JobListValues = { readonly status?: string; readonly skill?: string };
 type AnsweredJob = { readonly job?: Job | undefined };
 
 /** Parts that are the same in all commands that act on one job and print its new state: the argument, the result and the output texts. */
@@ -48,11 +48,7 @@ const aboutJobOfProject = {
 
 /**
  * The commands for jobs and programs:
-<<<<<<< HEAD
- * `svc jobs submit|check|describe|list|show|steps|undo-entries|watch|log|retry|rerun|pause|resume|cancel|promote|park|release`.
-=======
- * `svc jobs submit|check|list|show|steps|step|undo-entries|watch|log|retry|rerun|pause|resume|cancel|promote|park|release`.
->>>>>>> fc4bb6510 (jobs: GetStep, and times of steps in ListSteps)
+ * `svc jobs submit|check|describe|list|show|steps|step|undo-entries|watch|log|retry|rerun|pause|resume|cancel|bulk|promote|park|release`.
  */
 export const addJobsCommand = topic({
   says: "check and describe programs and submit them as jobs; follow, read, retry, pause, resume, cancel and promote jobs; as administrator, park and release them",
@@ -70,24 +66,11 @@ export const addJobsCommand = topic({
       says: "list the project's latest jobs, newest first",
       isDefault: true,
       options: [
-        ["--status <status>", "only jobs of this status", { choices: statusNames }],
-        [
-          "--mode <mode>",
-          "only live jobs, only simulation runs (also those of --simulate-first), or only approval dry runs of schedules",
-          { choices: ["live", "simulate", "rehearse"] },
-        ],
-        ["--program <id>", "only jobs of this schedule (standing program), stp_…", { fills: "standingProgramId" }],
-        ["--skill <slug>", "only jobs of this skill, such as announce or skills.announce"],
-        ["--parent <id>", "only child jobs of this job, job_…", { fills: "parentJobId" }],
-        ["--title <text>", "only jobs whose title contains this text", { fills: "titleContains" }],
-        ["--since <when>", "only jobs submitted at or after this time: 2h for two hours ago, or 2026-03-14T09:00:00Z"],
-        ["--until <when>", "only jobs submitted before this time"],
+        ...jobFilterOptions,
         ["--limit <count>", "largest number of jobs to list", { parse: parseCount, default: 20 }],
       ],
-      request: ({ values: { status = "", skill = "" }, asJson }: Run<JobListValues>) => ({
-        status: statusOfName(status),
-        // The user may type a skill's name without `skills.`, the toolkit of all skills.
-        skillSlug: skill === "" || skill.includes(".") ? skill : `skills.${skill}`,
+      request: ({ values, asJson }: Run<Parameters<typeof jobFilterOf>[0]>) => ({
+        ...jobFilterOf(values),
         // With `--json`, the command prints the whole job.
         view: asJson ? JobView.UNSPECIFIED : JobView.SUMMARY,
       }),
@@ -178,6 +161,7 @@ export const addJobsCommand = topic({
           : `It ends when its current work is done. \`svc jobs watch ${id}\` follows it.`,
       examples: [`svc jobs cancel ${exampleId}`],
     }),
+    bulk: addJobBulk,
     promote: call(promoteJob, {
       says: "make a tool of a successful job's program, and print the tool's slug",
       takes: {

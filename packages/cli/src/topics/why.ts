@@ -34,12 +34,13 @@ export const addFailuresCommand = call(StatsService.method.listFailures, {
     groups.length === 0
       ? []
       : tableLines(
-          ["COUNT", "KIND", "LAST", "NEWEST", "WHY"],
-          groups.map(({ count, kind, lastAt, newestId, title }) => [
+          ["COUNT", "KIND", "LAST", "NEWEST", "FAILURE", "WHY"],
+          groups.map(({ count, kind, lastAt, newestId, fingerprint, title }) => [
             numberText(count),
             enumWords(TraceKind, kind),
             timeText(lastAt),
             newestId,
+            fingerprint,
             plainText(title),
           ]),
         ),

@@ -16,15 +16,18 @@ type RecordedCall = {
   readonly createdAt: number;
 };
 
+/** Returns the name of a tool's app by the slug of the tool. Undefined if the app is not known. */
+export type AppNames = (toolSlug: string) => string | undefined;
+
 /** Returns why a tool call failed. Undefined if it succeeded, is in progress, or waits for a confirmation. */
-export function callFailure(call: RecordedCall): Failure | undefined {
+export function callFailure(call: RecordedCall, appNames?: AppNames): Failure | undefined {
   const { id, toolSlug, outcome, providerStatus, entityId, stepId, jobId, createdAt } = call;
   if (outcome === "ok" || outcome === "running" || outcome === "held") return undefined;
   // A call of a job may have only the name of its outcome as its message.
   const message = call.message === outcome ? "" : call.message;
   const error = readAppError(message);
   const isOfJob = jobId !== null && jobId !== undefined && jobId !== "";
-  const about = { outcome, toolSlug, entityId, error, status: providerStatus, message, what: "the call" };
+  const about = { outcome, toolSlug, entityId, error, status: providerStatus, message, what: "the call", appNames };
   return failureOf(
     "call",
     {
@@ -47,6 +50,7 @@ export type CallFacts = {
   readonly what: string;
   readonly stepId?: string;
   readonly times?: number;
+  readonly appNames?: AppNames | undefined;
 };
 
 /** Returns the fields of a failure that come from the app's answer. */
@@ -58,7 +62,7 @@ export function appParts(error: AppError | undefined, status: number) {
 /** Returns the sentence for a failed call of a tool, by its outcome. */
 export function callSentence(facts: CallFacts): string {
   const { outcome, toolSlug, entityId, message, times = 1 } = facts;
-  const app = appName(toolSlug);
+  const app = appName(toolSlug, facts.appNames);
   const tried = times > 1 ? `, tried ${times} times` : "";
   const account = entityId === "" ? `The ${app} account` : `The ${app} account of ${entityId}`;
   const after = message === "" ? "" : `: ${message}`;
@@ -134,9 +138,14 @@ export function callRemedies(
   }
 }
 
-/** Returns the name of an app in words, from the slug of one of its tools: `messaging_bot.send_message` is `Messaging bot`. */
-export function appName(toolSlug: string): string {
+/**
+ * Returns the name of the app of a tool. An app that `appNames` does not know has the words of its slug as its name:
+ * `messaging_bot.send_message` is `Messaging bot`.
+ */
+export function appName(toolSlug: string, appNames?: AppNames): string {
   const [slug = ""] = toolSlug.split(".");
   if (slug === "" || slug === "http") return "The app";
+  const known = appNames?.(toolSlug);
+  if (known !== undefined) return known;
   return `${slug.slice(0, 1).toUpperCase()}${slug.slice(1).replaceAll(/[_-]+/g, " ")}`;
 }

@@ -65,7 +65,7 @@ const titleMax = 700;
  * Returns a failure with its fingerprint. `detail`: the text that distinguishes failures with the same code, if the app gave no words.
  * Values in it, such as ids and numbers, do not change the fingerprint.
  */
-export function failureOf(kind: FailureKind, parts: FailureParts, detail = ""): Failure {
+export function failureOf(kind: FailureKind | "run", parts: FailureParts, detail = ""): Failure {
   const failure = { ...nothing, ...parts, title: titleOf(parts.title) };
   const { toolSlug, subscriptionId, code, appCode, httpStatus, appMessage } = failure;
   const general = withoutValues(appMessage || detail).toLowerCase();
@@ -97,3 +97,25 @@ export function durationWords(ms: number): string {
   }
   return `${Math.max(1, Math.round(ms / 1_000))} s`;
 }
+
+/** A run of a schedule that svc refused to start. `atMs`: time of the refusal, epoch milliseconds. */
+type RefusedRun = {
+  readonly reason: string;
+  readonly detail: string;
+  readonly atMs: number;
+};
+
+/** Returns why svc started no job for a run of a schedule. */
+export function refusedRunFailure({ reason, detail, atMs }: RefusedRun): Failure {
+  const [sentence, remedies] = sentences[reason] ?? ["svc could not start the job", ["wait"]];
+  const title = detail === "" ? sentence : `${sentence}: ${detail}`;
+  return failureOf("run", { code: reason, title, remedies, atMs }, detail);
+}
+
+const sentences: Readonly<Record<string, readonly [string, readonly FailureRemedy[]]>> = {
+  input_invalid: ["The input of the run does not fit the program", ["edit_program"]],
+  filter_error: ["The condition of the schedule failed", ["edit_program"]],
+  key_revoked: ["The key of the schedule cannot be used any more", ["resume"]],
+  approval: ["The schedule has no approval", ["answer_ask"]],
+  start_failed: ["svc tried several times and could not start the job", ["wait"]],
+};

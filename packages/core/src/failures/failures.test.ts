@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import { readAppError, rowErrorText, withoutValues } from "./app-error.ts";
 import { callFailure } from "./call-failure.ts";
 import { deliveryFailure } from "./delivery-failure.ts";
-import { type ExplainedJob, type FailedStep, jobFailure } from "./job-failure.ts";
+import { refusedRunFailure } from "./failure.ts";
+import { type ExplainedJob, type FailedStep, jobFailure, stepErrorFailure, stepToExplain } from "./job-failure.ts";
 
 const atMs = Date.UTC(2026, 10, 30, 15, 16);
 
@@ -355,4 +356,42 @@ test("the failure of rows says how many of how many failed, with the app's words
     ...{ rowsFailed: 2, rowsIn: 3, stepId: "say", toolSlug: "messaging_bot.send_message" },
     ...{ code: "provider_error", httpStatus: 400, appMessage: "chat not found" },
   });
+});
+
+test.each([
+  [{ rows, errors: [rowError, rowsFailed] }, rowError, 'Messaging bot refused 2 of 3 rows: "chat not found"'],
+  [{ rows, errors: [rowError, rowsFailed] }, rowsFailed, 'Messaging bot refused 2 of 3 rows: "chat not found"'],
+  [{}, { ...rowError, count: 1 }, 'Messaging bot refused the call: "chat not found"'],
+  [
+    { rows },
+    { ...rowError, code: "LIMIT_REACHED", sample: "the job's limit of 500 toolCalls is reached" },
+    "Reached its limit of 500 calls",
+  ],
+] as const)("an error of a step is explained: %o", (changes, error, title) => {
+  expect(stepErrorFailure(step(changes), error, { atMs }).title).toBe(title);
+});
+
+test("the failure of a job and the error of the step that caused it have the same fingerprint", () => {
+  const failed = step({ rows, errors: [rowError, rowsFailed] });
+  const ofJob = job("ROWS_FAILED: step say: 2 of 3 rows failed", { steps: [failed] });
+  expect(stepErrorFailure(failed, rowError, { atMs }).fingerprint).toBe(ofJob?.fingerprint);
+});
+
+test("only the receipt of the failed step is necessary to explain a job, and all receipts if a person stopped it", () => {
+  const told = (status: string, lastError = "", park: ExplainedJob["park"] = null) =>
+    stepToExplain({ status, lastError, park });
+  expect(told("failed", "timeout: step say: no answer")).toBe("say");
+  expect(told("failed", "SIMULATION_FAILED: none")).toBeUndefined();
+  expect(told("parked", "", { reason: "in_doubt", stepId: "say" })).toBe("say");
+  expect(told("aborted")).toBe("");
+  expect([told("succeeded"), told("expired"), told("parked")]).toEqual([undefined, undefined, undefined]);
+});
+
+test("a run that svc refused says why", () => {
+  const failure = (reason: string, detail = "") => refusedRunFailure({ reason, detail, atMs });
+  expect(failure("input_invalid", "/count must be a number")).toMatchObject({
+    title: "The input of the run does not fit the program: /count must be a number",
+    remedies: ["edit_program"],
+  });
+  expect(failure("new_reason").title).toBe("svc could not start the job");
 });

@@ -1,5 +1,5 @@
 import { readAppError } from "./app-error.ts";
-import { appName, appParts, callRemedies, callSentence } from "./call-failure.ts";
+import { type AppNames, appName, appParts, callRemedies, callSentence } from "./call-failure.ts";
 import { durationWords, type Failure, type FailureRemedy, failureOf } from "./failure.ts";
 
 /** The receipt (stored summary) of a step, as far as it explains a failure. */
@@ -33,6 +33,7 @@ export type ExplainedJob = {
   readonly steps?: readonly FailedStep[];
   readonly deadlineSeconds?: number | undefined;
   readonly entities?: readonly string[];
+  readonly appNames?: AppNames | undefined;
 };
 
 /** Returns why a job failed, or why it cannot continue without a person. Undefined if it did not fail. */
@@ -58,6 +59,16 @@ export function jobFailure(job: ExplainedJob): Failure | undefined {
   }
 }
 
+/**
+ * Returns the id of the step whose receipt explains a job's failure. Empty if the receipts of all steps are necessary. Undefined if the
+ * failure is explained without receipts, or if the job did not fail.
+ */
+export function stepToExplain({ status, lastError, park }: Omit<ExplainedJob, "atMs">): string | undefined {
+  if (status === "aborted") return "";
+  const stepId = status === "failed" ? readError(lastError).stepId : park?.reason === "in_doubt" ? park.stepId : "";
+  return stepId === "" ? undefined : stepId;
+}
+
 function ended(atMs: number, code: string, title: string, remedies: FailureRemedy[], stepId = ""): Failure {
   return failureOf("job", { code, title, remedies, atMs, stepId });
 }
@@ -81,7 +92,7 @@ function parkFailure(job: ExplainedJob, park: NonNullable<ExplainedJob["park"]>)
   const base = { stepId: park.stepId, toolSlug, atMs };
   switch (park.reason) {
     case "in_doubt": {
-      const title = `svc cannot know if ${appName(toolSlug)} received the write of ${placeOf(step, park.stepId)}`;
+      const title = `svc cannot know if ${appName(toolSlug, job.appNames)} received the write of ${placeOf(step, park.stepId)}`;
       return failureOf("job", { ...base, code: "outcome_unknown", title, remedies: ["answer_ask", "check_app"] });
     }
     case "undo_stuck": {
@@ -117,10 +128,40 @@ function errorFailure(job: ExplainedJob): Failure {
   const { atMs } = job;
   const { code, stepId, message } = readError(job.lastError);
   const step = job.steps?.find((one) => one.stepId === stepId);
-  if (code === "ROWS_FAILED" || code === "ROWS_UNKNOWN") return rowsFailure(job, { step, stepId, code, message, atMs });
+  const error = { step, stepId, code, message, atMs };
+  return isOfRows(code) ? rowsFailure(job, error) : wholeStepFailure(job, error);
+}
+
+/**
+ * Returns why a step failed, or some of its rows, with one of the errors in its receipt. `about`: time of the failure in epoch milliseconds,
+ * the entities whose accounts the program uses, and the names of apps.
+ */
+export function stepErrorFailure(
+  step: FailedStep,
+  { code, count, sample }: Pick<FailedStep["errors"][number], "code" | "count" | "sample">,
+  about: Pick<ExplainedJob, "atMs" | "entities" | "appNames">,
+): Failure {
+  const { stepId, toolSlug, rows } = step;
+  const error = { step, stepId, code, message: sample, atMs: about.atMs };
+  if (isOfRows(code)) return rowsFailure(about, error);
+  const rowsIn = rows?.in ?? 0;
+  if (rowsIn === 0 || !callOutcome.test(code)) return wholeStepFailure(about, error);
+  return rowCallFailure(about, { stepId, toolSlug, atMs: about.atMs, rowsFailed: count, rowsIn }, { code, sample });
+}
+
+/** True if the code of an error says that rows of a step failed, but not why. */
+function isOfRows(code: string): boolean {
+  return code === "ROWS_FAILED" || code === "ROWS_UNKNOWN";
+}
+
+type JobEntities = Pick<ExplainedJob, "entities" | "appNames">;
+
+/** Returns the failure of a step by an error that is not about its rows: of its one call, or of svc's own. */
+function wholeStepFailure(job: JobEntities, error: StepError): Failure {
+  const { step, stepId, code, message, atMs } = error;
+  if (callOutcome.test(code)) return stepCallFailure(job, error);
+  const [title, remedies] = ownSentence(error);
   const toolSlug = step?.toolSlug ?? "";
-  if (callOutcome.test(code)) return stepCallFailure(job, { step, stepId, code, message, atMs });
-  const [title, remedies] = ownSentence({ code, stepId, message });
   return failureOf("job", { code: code || "FAILED", stepId, toolSlug, atMs, title, remedies }, message);
 }
 
@@ -133,12 +174,13 @@ type StepError = {
 };
 
 /** Returns the failure of a step because its one call failed. */
-function stepCallFailure(job: ExplainedJob, { step, stepId, code, message, atMs }: StepError): Failure {
+function stepCallFailure(job: JobEntities, { step, stepId, code, message, atMs }: StepError): Failure {
   const error = readAppError(message);
   const { toolSlug = "", calls } = step ?? {};
   const [entityId = ""] = job.entities?.length === 1 ? job.entities : [];
   const status = error?.status ?? 0;
-  const facts = { outcome: code, toolSlug, entityId, error, status, message, stepId, what: "the call" };
+  const { appNames } = job;
+  const facts = { outcome: code, toolSlug, entityId, error, status, message, stepId, what: "the call", appNames };
   return failureOf(
     "job",
     {
@@ -151,15 +193,15 @@ function stepCallFailure(job: ExplainedJob, { step, stepId, code, message, atMs 
 }
 
 /** Returns the failure of a step because too many of its rows failed. The most frequent error of the rows is the cause. */
-function rowsFailure(job: ExplainedJob, { step, stepId, code, message, atMs }: StepError): Failure {
-  const [first] = (step?.errors ?? []).filter((one) => one.code !== code && one.code !== "ROWS_FAILED");
+function rowsFailure(job: JobEntities, { step, stepId, code, message, atMs }: StepError): Failure {
+  const [first] = (step?.errors ?? []).filter((one) => one.code !== code && !isOfRows(one.code));
   const { rows, toolSlug = "" } = step ?? {};
   const rowsIn = rows?.in ?? 0;
   const rowsFailed = (code === "ROWS_FAILED" ? rows?.failed : rows?.unknown) ?? 0;
-  const what = rowsIn === 0 ? "rows" : `${rowsFailed} of ${rowsIn} ${rowsIn === 1 ? "row" : "rows"}`;
   const base = { stepId, toolSlug, atMs, rowsFailed, rowsIn };
+  const what = rowWords(base);
   if (code === "ROWS_UNKNOWN") {
-    const title = `svc cannot know if ${appName(toolSlug)} received the writes of ${what}`;
+    const title = `svc cannot know if ${appName(toolSlug, job.appNames)} received the writes of ${what}`;
     return failureOf("job", { ...base, code: "outcome_unknown", title, remedies: ["check_app", "retry_job"] });
   }
   if (first === undefined || !callOutcome.test(first.code)) {
@@ -167,14 +209,31 @@ function rowsFailure(job: ExplainedJob, { step, stepId, code, message, atMs }: S
     const own = first?.code ?? code;
     return failureOf("job", { ...base, code: own, title: reason, remedies: ["edit_program", "retry_job"] }, reason);
   }
-  const error = readAppError(first.sample);
+  return rowCallFailure(job, base, first);
+}
+
+type RowsOfStep = Pick<Failure, "stepId" | "toolSlug" | "atMs" | "rowsFailed" | "rowsIn">;
+
+/** Returns the failure of rows of a step because their calls failed with the same error. */
+function rowCallFailure(
+  job: JobEntities,
+  rows: RowsOfStep,
+  { code, sample }: { code: string; sample: string },
+): Failure {
+  const { stepId, toolSlug } = rows;
+  const error = readAppError(sample);
   const status = error?.status ?? 0;
   const [entityId = ""] = job.entities?.length === 1 ? job.entities : [];
-  const facts = { outcome: first.code, toolSlug, entityId, error, status, message: first.sample, stepId, what };
+  const about = { outcome: code, toolSlug, entityId, error, status, message: sample, stepId };
+  const facts = { ...about, what: rowWords(rows), appNames: job.appNames };
   return failureOf("job", {
-    ...{ ...base, code: first.code, entityId, ...appParts(error, status) },
-    ...{ title: callSentence(facts), remedies: callRemedies(first.code, facts, true) },
+    ...{ ...rows, code, entityId, ...appParts(error, status) },
+    ...{ title: callSentence(facts), remedies: callRemedies(code, facts, true) },
   });
+}
+
+function rowWords({ rowsFailed, rowsIn }: Pick<RowsOfStep, "rowsFailed" | "rowsIn">): string {
+  return rowsIn === 0 ? "rows" : `${rowsFailed} of ${rowsIn} ${rowsIn === 1 ? "row" : "rows"}`;
 }
 
 const limitWords: Readonly<Record<string, string>> = {

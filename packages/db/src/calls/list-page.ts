@@ -1,5 +1,6 @@
 import type { TimeRange } from "@svc/core";
 import { toolCalls } from "../schema/index.ts";
+import { callFailures } from "../schema/words.ts";
 import { namesBut, type Row } from "../sql/codec.ts";
 import { selectList } from "../sql/select-list.ts";
 
@@ -12,9 +13,21 @@ export const callColumns = selectList(toolCalls, namesBut(toolCalls, "arguments"
 /** A tool call as lists of calls return it: without its arguments, its result and internal columns. */
 export type ToolCallSummary = Omit<Row<typeof toolCalls>, "arguments" | "result" | "replay" | "failure">;
 
+/** Returns the outcomes of unsuccessful calls that a filter includes. The indexes of failed calls contain these outcomes. */
+export function failuresIn({ outcome, failed = false }: Pick<ToolCallFilter, "outcome" | "failed">) {
+  return callFailures.filter((one) => (outcome === undefined || one === outcome) && !(failed && one === "held"));
+}
+
+/** Returns true if a filter includes running or successful calls. */
+export function includesWell({ outcome, failed = false }: Pick<ToolCallFilter, "outcome" | "failed">): boolean {
+  return !failed && (outcome === undefined || outcome === "ok" || outcome === "running");
+}
+
 /** Filter of a list of calls. A field that is not set does not filter. */
 export type ToolCallFilter = TimeRange & {
   toolSlug: string | undefined;
   entityId: string | undefined;
   outcome: ToolCallSummary["outcome"] | undefined;
+  /** True if the list contains only failed calls. Calls that wait for a confirmation have not failed. */
+  failed?: boolean;
 };

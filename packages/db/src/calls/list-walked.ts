@@ -1,17 +1,18 @@
 import { type AccountId, type Id, idOfUuid, type KeyId, type ProjectId, uuidOfId } from "@svc/core";
 import type { Executor } from "../connect.ts";
-import { callFailures } from "../schema/words.ts";
 import { endOf, scanOf, scanOrder, type WalkedPage, walkRowsMax } from "../sql/filter.ts";
 import { idBounds } from "../sql/newest-in.ts";
 import type { RawRow } from "../sql/select-list.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
-import { callColumns, type ToolCallFilter, type ToolCallSummary } from "./list-page.ts";
+import { callColumns, failuresIn, includesWell, type ToolCallFilter, type ToolCallSummary } from "./list-page.ts";
 
 /** Filters that the scan of calls checks row by row; at least one of them is set. */
 export type WalkedCallFilter = {
   readonly jobId: Id<"job"> | undefined;
   readonly accountId: AccountId | undefined;
   readonly keyId: KeyId | undefined;
+  /** Id of the step of a job that made the calls. */
+  readonly stepId?: string | undefined;
 };
 
 /**
@@ -21,12 +22,12 @@ export type WalkedCallFilter = {
 const wellMax = walkRowsMax / 2;
 
 /**
- * SQL condition that a scanned row `w` must meet: outcome, entity, job, account and key, each only if requested. It also mentions `$9`, the
+ * SQL condition that a scanned row `w` must meet: outcome, entity, job, account, key and step, each only if requested. It also mentions `$9`, the
  * requested tool. Otherwise PostgreSQL would not know the type of `$9` in a query that has no other use for it.
  */
 const fits = `$9::text is not null and ($10::text = '' or w.outcome = $10::text) and ($11::text = '' or w.entity_id = $11::text)
   and ($12::uuid is null or w.job_id = $12::uuid) and ($13::uuid is null or w.account_id = $13::uuid)
-  and ($14::uuid is null or w.key_id = $14::uuid)`;
+  and ($14::uuid is null or w.key_id = $14::uuid) and ($15::text = '' or w.step_id = $15::text)`;
 
 /**
  * Returns the options of two index scans: `well` for running and successful calls, `failed` for failed calls. `key`, `ofFailure`: the index
@@ -46,7 +47,7 @@ function scansOf(key: Readonly<Record<string, string>>, ofFailure: Readonly<Reco
  */
 function pageText(key: Readonly<Record<string, string>>, ofFailure: Readonly<Record<string, string>>): string {
   const { well, failed } = scansOf(key, ofFailure);
-  const read = [...Object.keys(ofFailure), "id", "outcome", "entity_id", "job_id", "account_id", "key_id"];
+  const read = [...Object.keys(ofFailure), "id", "outcome", "entity_id", "job_id", "account_id", "key_id", "step_id"];
   const columns = [...new Set(read)].join(", ");
   return `with found as (
       (select w.id from (${scanOf("tool_calls", columns, well)}) w where $7::bool and ${fits}
@@ -93,14 +94,14 @@ export async function walkCalls(
   filter: ToolCallFilter & WalkedCallFilter,
   { after, limit }: { readonly after: Id<"call"> | undefined; readonly limit: number },
 ): Promise<WalkedPage<ToolCallSummary>> {
-  const { toolSlug, entityId, outcome, jobId, accountId, keyId } = filter;
+  const { toolSlug, entityId, outcome, jobId, accountId, keyId, stepId = "" } = filter;
   const { fromUuid, beforeUuid } = idBounds(filter, after);
-  const isWell = outcome === "ok" || outcome === "running";
-  const failures = outcome === undefined ? callFailures : callFailures.filter((one) => one === outcome);
+  const failures = failuresIn(filter);
   const failedMax = Math.floor((walkRowsMax - wellMax) / Math.max(1, failures.length));
-  const lanes = [wellMax, failedMax, isWell || outcome === undefined, arrayLiteral(failures), toolSlug ?? ""];
+  const lanes = [wellMax, failedMax, includesWell(filter), arrayLiteral(failures), toolSlug ?? ""];
   const place = [uuidOfId(projectId), fromUuid, beforeUuid, limit, ...lanes];
-  const given = [...place, outcome ?? "", entityId ?? "", uuidOrNull(jobId), uuidOrNull(accountId), uuidOrNull(keyId)];
+  const ids = [uuidOrNull(jobId), uuidOrNull(accountId), uuidOrNull(keyId)];
+  const given = [...place, outcome ?? "", entityId ?? "", ...ids, stepId];
   const isOfTool = toolSlug !== undefined;
   const [found, [end]] = await Promise.all([
     isOfTool ? selectWalkedOfTool(db, given) : selectWalked(db, given),

@@ -1,14 +1,13 @@
-import { firstUuidAt, type Id, type ProjectId, uuidOfId } from "@svc/core";
+import { firstUuidAt, type Id, idOfUuid, type ProjectId, uuidOfId } from "@svc/core";
 import { and, eq, getTableColumns } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { toolCalls } from "../schema/index.ts";
-import { callFailures } from "../schema/words.ts";
 import type { NewRow } from "../sql/codec.ts";
-import type { WalkedPage } from "../sql/filter.ts";
+import { filterBy, type WalkedPage } from "../sql/filter.ts";
 import { insertRows } from "../sql/insert-rows.ts";
 import { idBounds, newestIn, pageStatement, valuesIn } from "../sql/newest-in.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
-import { callColumns, type ToolCallFilter, type ToolCallSummary } from "./list-page.ts";
+import { callColumns, failuresIn, includesWell, type ToolCallFilter, type ToolCallSummary } from "./list-page.ts";
 import { type WalkedCallFilter, walkCalls } from "./list-walked.ts";
 
 /** SQL for an id of a tool call, from table ledger_state. All calls with a lower id have ended. */
@@ -72,6 +71,28 @@ export function toolCallsForProject(db: Executor, projectId: ProjectId): ToolCal
     list: (filter, page) => listCallPage(db, projectId, filter, page),
     walk: (filter, page) => walkCalls(db, projectId, filter, page),
   };
+}
+
+/** Maximum size of the sealed arguments that a list of calls reads, in bytes. Opening many large ones would block the event loop. */
+const listedArgumentsMax = 2_048;
+
+/** Reads the arguments of calls by the primary key of tool_calls. */
+const selectArguments = statement<{ id: string; arguments: Buffer }>(
+  "read_call_arguments",
+  `select c.id, c.arguments from unnest($1::uuid[]) as w(id) cross join lateral (
+     select id, arguments from tool_calls where id = w.id and ${filterBy("project_id", "$2::uuid")}
+       and octet_length(arguments) between 1 and ${listedArgumentsMax} offset 0) c`,
+);
+
+/** Returns the sealed arguments of calls of a project, by id. Calls without arguments and those with large arguments are absent. */
+export async function readCallArguments(
+  db: Executor,
+  projectId: ProjectId,
+  ids: readonly Id<"call">[],
+): Promise<Map<Id<"call">, Buffer>> {
+  if (ids.length === 0) return new Map();
+  const rows = await selectArguments(db, [arrayLiteral(ids.map(uuidOfId)), uuidOfId(projectId)]);
+  return new Map(rows.map((row) => [idOfUuid("call", row.id), row.arguments]));
 }
 
 /**
@@ -149,13 +170,14 @@ function toolsIn(name: string, condition: string): string {
 function listCallPage(
   db: Executor,
   projectId: ProjectId,
-  { toolSlug, entityId, outcome, sinceMs, untilMs }: ToolCallFilter,
+  { toolSlug, entityId, sinceMs, untilMs, ...asked }: ToolCallFilter,
   { after, limit }: { after: Id<"call"> | undefined; limit: number },
 ): Promise<ToolCallSummary[]> {
+  const { outcome } = asked;
   const isWell = outcome === "ok" || outcome === "running";
   const { fromUuid, beforeUuid } = idBounds({ sinceMs, untilMs }, after);
-  const wellLimit = isWell || outcome === undefined ? limit : 0;
-  const ofFailures = arrayLiteral(outcome === undefined ? callFailures : callFailures.filter((one) => one === outcome));
+  const wellLimit = includesWell(asked) ? limit : 0;
+  const ofFailures = arrayLiteral(failuresIn(asked));
   const bounds = [uuidOfId(projectId), beforeUuid, limit, fromUuid];
   const given = [...bounds, isWell ? outcome : "", wellLimit, ofFailures];
   if (entityId !== undefined) return selectOfEntity(db, [...given, entityId, toolSlug ?? ""]);

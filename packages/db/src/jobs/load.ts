@@ -52,6 +52,12 @@ export async function loadJob(
   return row && jobColumns.read(row);
 }
 
+/** Returns jobs without their steps, in no particular order. A job that does not exist is absent. */
+export async function loadJobs(db: Executor, jobIds: readonly Id<"job">[]): Promise<JobRecord[]> {
+  if (jobIds.length === 0) return [];
+  return (await selectJobs(db, [arrayLiteral(jobIds.map(uuidOfId))])).map(jobColumns.read);
+}
+
 /** A job with its steps' receipts (stored summaries) and outputs. */
 export type JobWithSteps = { readonly job: JobRecord; readonly steps: readonly JobStepRecord[] };
 

@@ -1,3 +1,4 @@
+import { appNamesOf } from "@svc/catalog";
 import { type Id, isWithin, jobFailure, type ProjectPrincipal, parseExactJson } from "@svc/core";
 import type { ListedJob } from "@svc/db/jobs/find-listed";
 import { requestJobCancel } from "@svc/db/jobs/hold";
@@ -32,12 +33,17 @@ export async function cancelJob(
 }
 
 /** Returns what an ended job reports to an agent: its declared result, its counts and its errors. */
-export async function endedAnswer({ db }: Pick<AgentJobsContext, "db">, job: ListedJob): Promise<ToolAnswer> {
+export async function endedAnswer(
+  { db, views }: Pick<AgentJobsContext, "db" | "views">,
+  job: ListedJob,
+): Promise<ToolAnswer> {
   const steps = (await jobsForProject(db, job.projectId).listSteps([job.id])).get(job.id) ?? [];
   const { id, status, receipt, lastError, mode } = job;
   const errors = steps.flatMap(errorsOf);
   const receipts = steps.map((step: Pick<JobStepRecord, "receipt">) => step.receipt);
-  const failure = jobFailure({ ...job, atMs: job.updatedAt, steps: receipts, entities: job.estimate.entities });
+  const { entities } = job.estimate;
+  const appNames = appNamesOf(await views.forProject(job.projectId));
+  const failure = jobFailure({ ...job, atMs: job.updatedAt, steps: receipts, entities, appNames });
   const why = spoken(failure?.title ?? lastError);
   const outcome = receipt?.outcome ?? "none";
   const resultJson = receipt?.resultJson ?? "";

@@ -26,13 +26,11 @@ type Methods = Pick<ServiceImpl<typeof JobsService>, "retryJob" | "rerunJob">;
 
 /** Returns the handlers of the API methods RetryJob (continue an ended job) and RerunJob (run a job's steps again). */
 export function attemptMethods(context: JobsContext): Methods {
-  const { engine, hints } = context;
+  const { hints } = context;
   return {
     async retryJob(request, ctx) {
       const principal = requireProject(ctx);
-      const jobId = requireId("job", "id", request.id);
-      const retried = await engine.retry(readRetry(jobId, request, principal));
-      assertDone(request, retried);
+      const jobId = await retryOne(context, principal, request);
       hints.notify(jobId);
       return { job: await readJob(context, principal.projectId, "id", jobId) };
     },
@@ -48,6 +46,17 @@ export function attemptMethods(context: JobsContext): Methods {
       return { job, drift: drift.map((one) => ({ ...one })) };
     },
   };
+}
+
+/** Starts the next attempt of a job, and returns the id of the job. Throws the errors that the API declares for RetryJob. */
+export async function retryOne(
+  { engine }: Pick<JobsContext, "engine">,
+  principal: ReturnType<typeof requireProject>,
+  request: RetryJobRequest,
+): Promise<Id<"job">> {
+  const jobId = requireId("job", "id", request.id);
+  assertDone(request, await engine.retry(readRetry(jobId, request, principal)));
+  return jobId;
 }
 
 function readRetry(

@@ -1,7 +1,7 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { decisionMessage, pendingAskMessage } from "@svc/asks";
-import { jobFailure } from "@svc/core";
+import { type AppNames, jobFailure, stepErrorFailure } from "@svc/core";
 import type { AskRecord } from "@svc/db/asks/repo";
 import type { ParkDocument } from "@svc/db/documents/jobs";
 import type { SagaDocument } from "@svc/db/documents/programs";
@@ -13,6 +13,8 @@ import type { JobStatus } from "@svc/db/schema/words";
 import {
   type JobAttemptSchema,
   type Job as JobMessage,
+  JobOriginKind,
+  type JobOriginSchema,
   JobSchema,
   JobStatus as JobStatusMessage,
   type ParkSchema,
@@ -31,23 +33,32 @@ export type JobParts = {
   readonly job: JobRecord & Pick<ListedJob, "programHash">;
   /** The program as JSON text, with sensitive values masked for display. Empty in a summary. */
   readonly programJson: string;
-  /** The program's title. Empty if it has none. */
-  readonly title: string;
+  /** The program's title, which is empty if it has none, and its number of steps. */
+  readonly program: { readonly title: string; readonly stepCount: number };
+  /** The steps that the message contains. Empty in a summary. */
   readonly steps: readonly Pick<JobStepRecord, "receipt">[];
+  /** Receipts that explain why the job failed, and the number of ended steps. By default both come from `steps`. */
+  readonly summary?: { readonly explaining: readonly StepReceiptDocument[]; readonly stepsDone: number };
+  /** Title of the schedule that started the job. Empty if none did. */
+  readonly scheduleTitle: string;
+  readonly appNames: AppNames;
   readonly pendingAsk: AskRecord | undefined;
   /** The attempts of the job that ended before the present one. A retry of a job that has ended begins a new attempt. */
   readonly attempts: readonly JobAttemptRecord[];
 };
 
 /** Returns a job in the form of the API. No field contains data of the job (rows, outputs, input, progress). */
-export function toJob({ job, programJson, title, steps, pendingAsk, attempts }: JobParts): JobMessage {
+export function toJob(parts: JobParts): JobMessage {
+  const { job, programJson, program, steps, pendingAsk, attempts, summary, appNames } = parts;
   const { park, receipt, finishedAt } = job;
+  const { entities } = job.estimate;
+  const receipts = steps.map((step) => step.receipt);
   const failure = jobFailure({
     ...job,
     atMs: finishedAt ?? job.updatedAt,
-    steps: steps.map((step) => step.receipt),
+    steps: summary?.explaining ?? receipts,
     deadlineSeconds: receipt?.limits.max.deadlineSeconds,
-    entities: job.estimate.entities,
+    ...{ entities, appNames },
   });
   return create(JobSchema, {
     id: job.id,
@@ -57,8 +68,8 @@ export function toJob({ job, programJson, title, steps, pendingAsk, attempts }: 
     estimate: toEstimate(job.estimate),
     planApprovalId: job.planApprovalId,
     ...(park !== null && { park: toPark(park) }),
-    stepReceipts: steps.map(({ receipt: step }) => toStepReceipt(step)),
-    ...(receipt !== null && { receipt: toReceipt(receipt) }),
+    stepReceipts: receipts.map((step) => toStepReceipt(step, { entities, appNames })),
+    ...(receipt !== null && summary === undefined && { receipt: toReceipt(receipt) }),
     lastError: job.lastError,
     createdAt: timestampFromMs(job.createdAt),
     updatedAt: timestampFromMs(job.updatedAt),
@@ -74,10 +85,34 @@ export function toJob({ job, programJson, title, steps, pendingAsk, attempts }: 
     ...(job.pausedAt !== null && { pausedAt: timestampFromMs(job.pausedAt) }),
     attempt: job.attempt,
     attempts: attempts.map(toAttempt),
-    title,
+    title: program.title,
     submittedByKeyId: job.keyId,
     ...(failure && { failure: failureMessage(failure) }),
+    origin: toOrigin(job, parts.scheduleTitle),
+    stepsDone: summary?.stepsDone ?? receipts.filter(({ state }) => state !== "").length,
+    stepsTotal: program.stepCount,
   });
+}
+
+/** Returns the kind of caller or resource that started a job. */
+export function originKindOf(job: Pick<JobRecord, "parentJobId" | "standingProgramId" | "skillSlug">): JobOriginKind {
+  if (job.parentJobId !== null) return JobOriginKind.JOB;
+  if (job.standingProgramId !== "") return JobOriginKind.SCHEDULE;
+  return job.skillSlug === "" ? JobOriginKind.KEY : JobOriginKind.SKILL;
+}
+
+function toOrigin(job: JobRecord, scheduleTitle: string): MessageInitShape<typeof JobOriginSchema> {
+  const kind = originKindOf(job);
+  switch (kind) {
+    case JobOriginKind.JOB:
+      return { kind, id: job.parentJobId ?? "" };
+    case JobOriginKind.SCHEDULE:
+      return { kind, id: job.standingProgramId, title: scheduleTitle };
+    case JobOriginKind.SKILL:
+      return { kind, id: job.skillSlug };
+    default:
+      return { kind, id: job.keyId };
+  }
 }
 
 function toAttempt(ended: JobAttemptRecord): MessageInitShape<typeof JobAttemptSchema> {
@@ -149,8 +184,14 @@ function toSaga({ state, entries, done, failed }: SagaDocument): MessageInitShap
   return { state, entries, done, failed };
 }
 
-/** Converts the stored summary (receipt) of one step of a job to the form of the API. */
-export function toStepReceipt(receipt: StepReceiptDocument): StepReceipt {
+/**
+ * Converts the stored summary (receipt) of one step of a job to the form of the API. `about`: the entities (customers or users) whose
+ * accounts the program uses, and the names of apps.
+ */
+export function toStepReceipt(
+  receipt: StepReceiptDocument,
+  about: { readonly entities: readonly string[]; readonly appNames: AppNames },
+): StepReceipt {
   const { stepId, kind, toolSlug, toolVersion, state, attempts, startedAt, finishedAt, decision } = receipt;
   const { rows, calls, errors, undo } = receipt;
   return create(StepReceiptSchema, {
@@ -164,7 +205,10 @@ export function toStepReceipt(receipt: StepReceiptDocument): StepReceipt {
     ...(finishedAt !== undefined && { finishedAt: timestampFromMs(finishedAt) }),
     ...(rows && { rows }),
     ...(calls && { calls }),
-    errors: errors.map(({ code, count, firstOrdinal, sample }) => ({ code, count, firstOrdinal, sample })),
+    errors: errors.map((error) => ({
+      ...error,
+      failure: failureMessage(stepErrorFailure(receipt, error, { atMs: finishedAt ?? startedAt, ...about })),
+    })),
     ...(decision && { decision: decisionMessage(decision) }),
     ...(undo && { undo }),
   });

@@ -1,93 +1,18 @@
 import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
 import { askFaults } from "@svc/asks";
-import {
-  byId,
-  checkFilterText,
-  type Id,
-  isWithin,
-  optionalId,
-  type ProjectId,
-  projectList,
-  requireId,
-  requireProject,
-  timeRange,
-  waitContext,
-} from "@svc/core";
-import type { ListedJob } from "@svc/db/jobs/find-listed";
+import { appNamesOf } from "@svc/catalog";
+import { byId, type Id, type ProjectId, projectList, requireId, requireProject, waitContext } from "@svc/core";
 import { requestJobCancel } from "@svc/db/jobs/hold";
-import type { JobFilter } from "@svc/db/jobs/list-filter";
-import { type JobRepository, jobsForProject } from "@svc/db/jobs/repo";
-import type { JobMode } from "@svc/db/schema/words";
-import { type Job, type JobsService, JobView, type ListJobsRequest, type SubmitJobRequest } from "@svc/gen/jobs";
+import { jobsForProject } from "@svc/db/jobs/repo";
+import { type Job, type JobsService, JobView, type SubmitJobRequest } from "@svc/gen/jobs";
 import { jobFaults } from "../errors.ts";
 import { checkForSubmission } from "./check-program.ts";
 import { type JobsContext, readIdempotencyKey } from "./context.ts";
-import { statusOfFilter, toJob } from "./convert-jobs.ts";
 import { answerDescribe } from "./describe.ts";
+import { readListed, readListedFilter, readMode } from "./listed.ts";
 import { toNotes } from "./notes.ts";
-import { type ReadContext, readJob, titleOfListed, toEndedJob, toJobs, toNewJob } from "./read.ts";
+import { type ReadContext, readJob, toEndedJob, toJobSummaries, toJobs, toNewJob } from "./read.ts";
 import { submit } from "./submit.ts";
-
-/** Number of jobs that one statement reads with their programs. The number is small, because each program can have up to 256 KiB. */
-const chunkSize = 50;
-/** Maximum total size of the programs of the jobs on one page, in bytes. If the programs are larger, the page has fewer jobs. */
-const pageBytesMax = 8_388_608;
-
-/**
- * Returns the jobs of one page, and one more job if the list continues. `size`: number of jobs to show. It is smaller than requested if
- * their programs are too large for one response.
- */
-export async function readPage(
-  repository: Pick<JobRepository, "list">,
-  filter: JobFilter,
-  { after, size }: { readonly after: Id<"job"> | undefined; readonly size: number },
-): Promise<{ readonly rows: readonly ListedJob[]; readonly size: number }> {
-  const rows: ListedJob[] = [];
-  for (let bytes = 0; rows.length <= size; ) {
-    const limit = Math.min(chunkSize, size + 1 - rows.length);
-    const chunk = await repository.list(filter, { after: rows.at(-1)?.id ?? after, limit });
-    for (const row of chunk) {
-      // A page has at least one job. The first job that does not fit into the page is returned as an extra row, which shows that the list
-      // continues.
-      bytes += row.sealedProgram?.length ?? row.program?.length ?? 0;
-      rows.push(row);
-      if (bytes > pageBytesMax && rows.length > 1) return { rows, size: rows.length - 1 };
-    }
-    if (chunk.length < limit) break;
-  }
-  return { rows, size };
-}
-
-/** Maximum number of jobs that one page reads when it searches for a title. */
-const walkedMax = 2_000;
-const walkedBytesMax = 33_554_432;
-const walkChunkSize = 200;
-
-/**
- * Returns the jobs of one page for which `fits` is true. Returns one more job if the list continues. The search reads only a limited number
- * of jobs. If it stops at this limit, `walkedTo` is the last job that was read; otherwise `walkedTo` is undefined.
- */
-async function walkPage(
-  repository: Pick<JobRepository, "list">,
-  filter: JobFilter,
-  { after, size }: { readonly after: Id<"job"> | undefined; readonly size: number },
-  fits: (job: ListedJob) => boolean,
-): Promise<{ readonly rows: readonly ListedJob[]; readonly walkedTo: Id<"job"> | undefined }> {
-  const rows: ListedJob[] = [];
-  let last = after;
-  for (let walked = 0, bytes = 0; walked < walkedMax && bytes < walkedBytesMax; ) {
-    const chunk = await repository.list(filter, { after: last, limit: walkChunkSize });
-    for (const row of chunk) {
-      bytes += row.sealedProgram?.length ?? row.program?.length ?? 0;
-      if (fits(row)) rows.push(row);
-      if (rows.length > size) return { rows, walkedTo: undefined };
-    }
-    last = chunk.at(-1)?.id ?? last;
-    walked += chunk.length;
-    if (chunk.length < walkChunkSize) return { rows, walkedTo: undefined };
-  }
-  return { rows, walkedTo: last };
-}
 
 type Methods = Pick<
   ServiceImpl<typeof JobsService>,
@@ -111,11 +36,12 @@ export function jobMethods(context: JobsContext): Methods {
       const { programJson } = request;
       // The program text of this request is shown only for a new job in its first attempt. If the job was created by an earlier call with
       // the same idempotency key, its stored program text is read instead. The receipts of earlier attempts are also read if there are any.
+      const appNames = appNamesOf(await context.views.forProject(projectId));
       const job =
         alone !== undefined && end?.state.attempt === 1
-          ? toEndedJob(alone.job, end, programJson, alone.programHash)
+          ? toEndedJob(alone.job, end, programJson, alone.programHash, appNames)
           : alone !== undefined && waitMs === 0
-            ? toNewJob(alone.job, programJson, alone.programHash)
+            ? toNewJob(alone.job, programJson, alone.programHash, appNames)
             : await readJob(context, projectId, "id", id);
       return { job, notes: toNotes(notes, "programJson") };
     },
@@ -137,21 +63,11 @@ export function jobMethods(context: JobsContext): Methods {
     listJobs: projectList(sealer, {
       call: "ListJobs",
       order: byId("job"),
-      filter: (request) => ({
-        title: checkFilterText("titleContains", request.titleContains).toLowerCase(),
-        ...readFilter(request),
-      }),
-      rows({ filter: { title, ...filter }, page, caller: { projectId, binding } }) {
-        const jobs = jobsForProject(db, projectId);
-        if (title === "" && binding === undefined) return readPage(jobs, filter, page);
-        return walkPage(jobs, filter, page, (job) => {
-          if (!isWithin(job, binding)) return false;
-          return title === "" || titleOfListed(context, job).toLowerCase().includes(title);
-        });
-      },
+      filter: readListedFilter,
+      rows: ({ filter, page, caller }) => readListed(context, caller, filter, page),
       async answer(rows, { request: { view }, caller: { projectId } }) {
         const isSummary = view === JobView.SUMMARY;
-        return { jobs: isSummary ? toJobSummaries(context, rows) : await toJobs(context, projectId, rows) };
+        return { jobs: await (isSummary ? toJobSummaries : toJobs)(context, projectId, rows) };
       },
     }),
     async cancelJob(request, ctx) {
@@ -166,23 +82,6 @@ export function jobMethods(context: JobsContext): Methods {
       engine.wake();
       return { job: await readJob(context, projectId, "id", jobId) };
     },
-  };
-}
-
-/**
- * Returns the filter that a ListJobs request describes, such as statuses and a time range. Throws MODE_INVALID, TIME_RANGE_INVALID or
- * ID_MALFORMED.
- */
-function readFilter(request: ListJobsRequest): JobFilter {
-  const { status, skillSlug } = request;
-  const asked = [status, ...request.statuses].flatMap((one) => statusOfFilter(one) ?? []);
-  return {
-    statuses: asked.length === 0 ? undefined : [...new Set(asked)].sort(),
-    mode: request.mode === "" ? undefined : readListedMode(request.mode),
-    skillSlug: skillSlug === "" ? undefined : skillSlug,
-    parentJobId: optionalId("job", "parentJobId", request.parentJobId),
-    standingProgramId: optionalId("stp", "standingProgramId", request.standingProgramId),
-    ...timeRange(request.since, request.until),
   };
 }
 
@@ -211,32 +110,6 @@ function enterWait(waitSeconds: number, { signal, values, timeoutMs }: HandlerCo
   signal.throwIfAborted();
   values.get(waitContext)?.();
   return Math.min(waitSeconds * 1_000, Math.max(1, (timeoutMs() ?? Number.POSITIVE_INFINITY) - answeringMs));
-}
-
-/** Returns the job mode (for example `simulate`) that the filter of a list names. Throws MODE_INVALID if the mode is unknown. */
-function readListedMode(mode: string): JobMode {
-  return mode === "rehearse" ? mode : readMode(mode);
-}
-
-/**
- * Returns the mode of a submission. Throws MODE_INVALID if it is unknown, or if it is `rehearse`, which only standing programs (schedules)
- * use.
- */
-function readMode(mode: string): "live" | "simulate" {
-  if (mode === "" || mode === "live") return "live";
-  if (mode === "simulate") return mode;
-  throw jobFaults.MODE_INVALID(mode);
-}
-
-/**
- * Returns jobs in a short form for lists. It contains the data from each job's own database row and the title, but no program, steps,
- * questions or attempts.
- */
-function toJobSummaries(context: Pick<ReadContext, "sealer">, rows: readonly ListedJob[]): Job[] {
-  return rows.map((row) => {
-    const shown = { programJson: "", title: titleOfListed(context, row) };
-    return toJob({ job: { ...row, receipt: null }, ...shown, steps: [], pendingAsk: undefined, attempts: [] });
-  });
 }
 
 /**

@@ -9,6 +9,7 @@ import { GetAskResponseSchema, type JobsService, ListAsksResponseSchema } from "
 import type { PauseResult } from "../drive/schedule/pause-job.ts";
 import { jobFaults } from "../errors.ts";
 import { attemptMethods } from "./attempts.ts";
+import { bulkMethods } from "./bulk.ts";
 import type { JobsContext } from "./context.ts";
 import { toReceipt } from "./convert-receipts.ts";
 import { jobMethods } from "./jobs.ts";
@@ -32,6 +33,7 @@ export function createJobsService(options: JobsServiceOptions): ServiceImpl<type
     ...jobMethods(context),
     ...pauseMethods(context),
     ...attemptMethods(context),
+    ...bulkMethods(context),
     ...stepMethods(context),
     ...undoMethods(context),
     ...logMethods(context),

@@ -2,6 +2,7 @@ import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
 import { askFaults } from "@svc/asks";
+import { appNamesOf } from "@svc/catalog";
 import { type Id, type ProjectId, requireId, requireProject } from "@svc/core";
 import type { StepReceiptDocument } from "@svc/db/documents/step-receipt";
 import type { JobEventRecord, JobRecord } from "@svc/db/jobs/record";
@@ -30,7 +31,7 @@ const entriesMax = 1_000;
 
 /** Returns the methods ListSteps and GetStep. */
 export function stepMethods(context: JobsContext): Methods {
-  const { db, sealer, engine } = context;
+  const { db, sealer, engine, views } = context;
   return {
     async listSteps(request, ctx) {
       const { projectId } = requireProject(ctx);
@@ -51,13 +52,15 @@ export function stepMethods(context: JobsContext): Methods {
       const at = stepOf(state.loaded.flow, request.stepId);
       const receipt = state.steps.get(request.stepId)?.receipt;
       const seals = jobSeals(sealer, projectId, jobId);
-      const [made, why] = await Promise.all([
+      const [made, why, view] = await Promise.all([
         receipt?.rows === undefined ? undefined : readStepRows(db, { state, seals, receipt }),
         engine.whyNotRetried({ jobId, projectId }, request.stepId),
+        views.forProject(projectId),
       ]);
+      const appNames = appNamesOf(view);
       return {
         step: toStep(at, reading),
-        ...(receipt && { receipt: toStepReceipt(receipt) }),
+        ...(receipt && { receipt: toStepReceipt(receipt, { entities: reading.job.estimate.entities, appNames }) }),
         arguments: [...stepArguments(at.step, state)],
         output: [...(made === undefined || made.sampled === 0 ? valueForm(at.step, state) : made.form)],
         outputRows: made?.sampled ?? 0,

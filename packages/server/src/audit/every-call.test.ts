@@ -29,7 +29,7 @@ const entered: Readonly<Record<string, string>> = {
   ContactsService: "DeleteContact PutContact",
   GrantsService: "CreateAgentKey RevokeAgentKey RevokeGrant UpdateGrant",
   JobsService:
-    "AnswerAsk CancelJob CreateAnswerLink CreateAskEndpoint DeleteAskEndpoint DeleteSkill PauseJob PromoteJob ResumeJob",
+    "AnswerAsk BulkJobs CancelJob CreateAnswerLink CreateAskEndpoint DeleteAskEndpoint DeleteSkill PauseJob PromoteJob ResumeJob",
   SandboxService: "ConnectSandboxAccounts SendSampleEvent",
   SecretsService: "DeleteSecret PutSecret",
   StandingService:

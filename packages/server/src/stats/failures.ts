@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import {
+  type AppNames,
   type Clock,
   callFailure,
   deliveryFailure,
@@ -131,9 +132,9 @@ function titlePlace(projectId: ProjectId, { fingerprint }: { readonly fingerprin
 
 /**
  * Returns an observer that counts failed deliveries, calls and jobs, and then passes each report to `observer`. Calls of jobs are not
- * counted, because the failure of their job has the same cause.
+ * counted, because the failure of their job has the same cause. `appNames`: the names of apps for the sentences.
  */
-export function countFailures(observer: NodeObserver, counters: FailureCounters): NodeObserver {
+export function countFailures(observer: NodeObserver, counters: FailureCounters, appNames: AppNames): NodeObserver {
   const { deliveries, calls, jobs } = observer;
   return {
     ...observer,
@@ -153,7 +154,7 @@ export function countFailures(observer: NodeObserver, counters: FailureCounters)
         const failure =
           outcome === "ok" || jobId !== undefined
             ? undefined
-            : callFailure({ ...call, id: callId, message, entityId: "", stepId: "", createdAt: 0 });
+            : callFailure({ ...call, id: callId, message, entityId: "", stepId: "", createdAt: 0 }, appNames);
         if (failure !== undefined) counters.add(projectId, "call", callId, failure);
         calls.ended(call, message);
       },

@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import type { EventId } from "@svc/core";
+import { type EventId, type Failure, refusedRunFailure } from "@svc/core";
 import type { BackfillState, StandingRunState, StandingState } from "@svc/db/schema/words";
 import type { BackfillRecord } from "@svc/db/standing/backfills";
 import type { StandingUsage } from "@svc/db/standing/bounds";
@@ -21,6 +21,7 @@ import {
   StandingState as StandingStateMessage,
 } from "@svc/gen/standing";
 import { toEstimate } from "@svc/jobs";
+import { failureMessage } from "@svc/tools";
 
 const states: Readonly<Record<StandingState, StandingStateMessage>> = {
   pending: StandingStateMessage.PENDING_APPROVAL,
@@ -131,8 +132,17 @@ function toPollState(poll: StandingPollRecord | undefined): PollState {
   });
 }
 
+/** Facts about a run that other tables have: ids of its first events, and why its job failed. */
+export type RunFacts = { readonly eventIds?: readonly EventId[]; readonly jobFailure?: Failure | undefined };
+
 /** Returns the API message of a run. */
-export function toRun(run: StandingRunRecord | NewStandingRun, eventIds: readonly EventId[] = []): StandingRun {
+export function toRun(
+  run: StandingRunRecord | NewStandingRun,
+  { eventIds = [], jobFailure }: RunFacts = {},
+): StandingRun {
+  const { reason, detail, state, decidedAt, endedAt } = run;
+  const refused = state === "refused" ? refusedRunFailure({ reason, detail, atMs: endedAt ?? decidedAt }) : undefined;
+  const failure = jobFailure ?? refused;
   const time = (ms: number | null | undefined) => (ms === null || ms === undefined ? undefined : timestampFromMs(ms));
   const times = {
     startedAt: time(run.startedAt),
@@ -160,6 +170,7 @@ export function toRun(run: StandingRunRecord | NewStandingRun, eventIds: readonl
     jobStatus: run.jobStatus,
     blockingJobId: run.blockingJobId ?? "",
     backfillId: run.backfillId ?? "",
+    ...(failure && { failure: failureMessage(failure) }),
   });
 }
 

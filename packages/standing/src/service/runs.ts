@@ -8,6 +8,7 @@ import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
+  type ProjectId,
   parseExactJson,
   parseId,
   projectList,
@@ -17,11 +18,13 @@ import {
 } from "@svc/core";
 import { isUniqueViolation } from "@svc/db/driver";
 import { eventsForProject } from "@svc/db/events/repo";
+import { loadJobs } from "@svc/db/jobs/load";
 import type { StandingRunReason } from "@svc/db/schema/words";
 import type { StandingProgramRecord } from "@svc/db/standing/programs";
 import { type StandingRunRecord, standingRunsForProject } from "@svc/db/standing/runs";
 import { readStandingRunEvents } from "@svc/db/standing/windows";
-import type { StandingService } from "@svc/gen/standing";
+import type { StandingRun, StandingService } from "@svc/gen/standing";
+import { explainJobs } from "@svc/jobs";
 import { eventOf, givenOfEvents, inputOf } from "../decide/event.ts";
 import { givenOf } from "../decide/given.ts";
 import { standingFaults } from "../errors.ts";
@@ -75,9 +78,16 @@ export function runMethods(context: StandingServiceContext): Methods {
     if (!isEntityGranted(binding ?? undefined, event.entityId)) throw standingFaults.EVENT_NOT_FOUND(eventId);
     return event;
   };
-  const eventsOf = (rows: readonly StandingRunRecord[]) => {
+  const toRuns = async (projectId: ProjectId, rows: readonly StandingRunRecord[]): Promise<StandingRun[]> => {
     const ofEvents = rows.filter(({ kind }) => kind === "event").map(({ id }) => id);
-    return readStandingRunEvents(db, ofEvents, eventIdsShown);
+    const [events, failures] = await Promise.all([
+      readStandingRunEvents(db, ofEvents, eventIdsShown),
+      jobFailures(context, projectId, rows),
+    ]);
+    return rows.map((row) => {
+      const jobFailure = row.jobId === null ? undefined : failures.get(row.jobId);
+      return toRun(row, { eventIds: events.get(row.id) ?? [], jobFailure });
+    });
   };
   return {
     async runStandingProgram({ id, inputJson, idempotencyKey, eventId }, ctx) {
@@ -123,10 +133,7 @@ export function runMethods(context: StandingServiceContext): Methods {
         const filter = { state: runStateOfFilter(state), reason: known, ...times };
         return standingRunsForProject(db, projectId).list(programId, filter, page);
       },
-      async answer(rows) {
-        const events = await eventsOf(rows);
-        return { runs: rows.map((row) => toRun(row, events.get(row.id))) };
-      },
+      answer: async (rows, { caller }) => ({ runs: await toRuns(caller.projectId, rows) }),
     }),
     async getStandingRun({ id }, ctx) {
       const caller = requireProject(ctx);
@@ -134,9 +141,27 @@ export function runMethods(context: StandingServiceContext): Methods {
       const run = runId && (await standingRunsForProject(db, caller.projectId).find(runId));
       if (run === undefined) throw standingFaults.STANDING_RUN_NOT_FOUND(id);
       await assertReached(db, caller, run.programId, () => standingFaults.STANDING_RUN_NOT_FOUND(id));
-      return { run: toRun(run, (await eventsOf([run])).get(run.id)) };
+      const [found] = await toRuns(caller.projectId, [run]);
+      return { ...(found && { run: found }) };
     },
   };
+}
+
+const failedStatuses: ReadonlySet<string> = new Set(["failed", "expired", "aborted", "rejected"]);
+
+/** Returns why the jobs of these runs failed, by the id of the job. */
+async function jobFailures(
+  { db, views }: Pick<StandingServiceContext, "db" | "views">,
+  projectId: ProjectId,
+  rows: readonly StandingRunRecord[],
+) {
+  const ids = rows.flatMap(({ jobId, jobStatus }) => (jobId !== null && failedStatuses.has(jobStatus) ? jobId : []));
+  const jobs = await loadJobs(db, ids);
+  return explainJobs(
+    { db, views },
+    projectId,
+    jobs.filter((job) => job.projectId === projectId),
+  );
 }
 
 /**

@@ -40,6 +40,7 @@ const words: Readonly<Record<string, string>> = {
   DeleteSkill: "the console",
   SubmitJob: "the application",
   CancelJob: "the console",
+  BulkJobs: "the console",
   CreateStandingProgram: "the application",
   PutSecret: "the console",
   PutWebhookSecret: "the console",

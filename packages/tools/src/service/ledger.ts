@@ -1,4 +1,5 @@
 import type { ServiceImpl } from "@connectrpc/connect";
+import type { CatalogViews } from "@svc/catalog";
 import {
   byId,
   type Id,
@@ -13,7 +14,7 @@ import {
 } from "@svc/core";
 import type { ToolCallFilter } from "@svc/db/calls/list-page";
 import type { WalkedCallFilter } from "@svc/db/calls/list-walked";
-import { toolCallsForProject } from "@svc/db/calls/repo";
+import { readCallArguments, toolCallsForProject } from "@svc/db/calls/repo";
 import type { Executor } from "@svc/db/connect";
 import { connectedAccountsForProject } from "@svc/db/connections/repo";
 import { listHookAnswers } from "@svc/db/hooks/answers";
@@ -21,15 +22,20 @@ import { loadJob } from "@svc/db/jobs/load";
 import { callStates } from "@svc/db/schema/words";
 import type { ListToolCallsRequest, ToolsService } from "@svc/gen/tools";
 import type { Ledger } from "../call/record/ledger.ts";
-import { toHookAnswers, toToolCall } from "../convert.ts";
+import { glanceOf, toHookAnswers, toToolCall } from "../convert.ts";
 import { toolFaults } from "../errors.ts";
 import { callOutcomes } from "../outcome.ts";
 
-type LedgerContext = { readonly db: Executor; readonly sealer: Sealer; readonly ledger: Ledger };
+type LedgerContext = {
+  readonly db: Executor;
+  readonly sealer: Sealer;
+  readonly ledger: Ledger;
+  readonly views: CatalogViews;
+};
 type Methods = Pick<ServiceImpl<typeof ToolsService>, "listToolCalls" | "getToolCall">;
 
 /** Returns the methods ListToolCalls and GetToolCall. */
-export function ledgerMethods({ db, sealer, ledger }: LedgerContext): Methods {
+export function ledgerMethods({ db, sealer, ledger, views }: LedgerContext): Methods {
   return {
     listToolCalls: projectList(sealer, {
       call: "ListToolCalls",
@@ -37,27 +43,43 @@ export function ledgerMethods({ db, sealer, ledger }: LedgerContext): Methods {
       filter: readFilter,
       async rows({ filter, page, caller: { projectId } }) {
         const calls = toolCallsForProject(db, projectId);
-        if ((filter.jobId ?? filter.accountId ?? filter.keyId) === undefined) return calls.list(filter, page);
+        if ((filter.jobId ?? filter.accountId ?? filter.keyId ?? filter.stepId) === undefined)
+          return calls.list(filter, page);
         const bounded = await boundedBy(db, projectId, filter);
         return bounded === undefined ? [] : calls.walk(bounded, page);
       },
       isInScope: (row, binding) => isRowInScope(row, binding),
-      answer: (rows) => ({
-        calls: rows.map((row) =>
-          toToolCall(row, { message: ledger.openMessage(row), argumentsJson: "", resultJson: "" }),
-        ),
-      }),
+      async answer(rows, { caller: { projectId } }) {
+        const [view, found] = await Promise.all([
+          views.forProject(projectId),
+          readCallArguments(
+            db,
+            projectId,
+            rows.filter(({ jobId }) => jobId === null).map(({ id }) => id),
+          ),
+        ]);
+        return {
+          calls: rows.map((row) => {
+            const sealed = found.get(row.id);
+            const text = sealed === undefined ? "" : ledger.openText(row.id, projectId, "arguments", sealed);
+            const opened = { message: ledger.openMessage(row), argumentsJson: "", resultJson: "" };
+            return toToolCall(row, opened, { view, glance: glanceOf(text) });
+          }),
+        };
+      },
     }),
     async getToolCall(request, ctx) {
       const { projectId, binding } = requireProject(ctx);
       const id = requireId("call", "id", request.id);
       const row = await toolCallsForProject(db, projectId).find(id);
       if (row === undefined || !isRowInScope(row, binding)) throw toolFaults.TOOL_CALL_NOT_FOUND(request.id);
-      const call = toToolCall(row, {
-        message: ledger.openMessage(row),
-        argumentsJson: ledger.openText(id, projectId, "arguments", row.arguments),
-        resultJson: row.result === null ? "" : ledger.openText(id, projectId, "result", row.result),
-      });
+      const argumentsJson = ledger.openText(id, projectId, "arguments", row.arguments);
+      const resultJson = row.result === null ? "" : ledger.openText(id, projectId, "result", row.result);
+      const call = toToolCall(
+        row,
+        { message: ledger.openMessage(row), argumentsJson, resultJson },
+        { view: await views.forProject(projectId), glance: glanceOf(argumentsJson) },
+      );
       call.hooks = toHookAnswers(await listHookAnswers(db, projectId, id));
       return { call };
     },
@@ -67,7 +89,7 @@ export function ledgerMethods({ db, sealer, ledger }: LedgerContext): Methods {
 type Filter = ToolCallFilter & WalkedCallFilter;
 
 function readFilter(request: ListToolCallsRequest): Filter {
-  const { toolSlug, entityId, outcome } = request;
+  const { toolSlug, entityId, outcome, stepId } = request;
   const state = callStates.find((known) => known === outcome);
   if (outcome !== "" && state === undefined) throw toolFaults.OUTCOME_INVALID(outcome, [...callOutcomes, "running"]);
   return {
@@ -75,9 +97,12 @@ function readFilter(request: ListToolCallsRequest): Filter {
     toolSlug: toolSlug === "" ? undefined : toolSlug,
     entityId: entityId === "" ? undefined : entityId,
     outcome: state,
+    // Absent and not false, so that page tokens of versions without this filter stay valid.
+    ...(request.failed && { failed: true }),
     jobId: optionalId("job", "jobId", request.jobId),
     accountId: optionalId("acc", "connectedAccountId", request.connectedAccountId),
     keyId: optionalId("key", "keyId", request.keyId),
+    stepId: stepId === "" ? undefined : stepId,
   };
 }
 

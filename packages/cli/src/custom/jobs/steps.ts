@@ -67,10 +67,14 @@ function simulatedLines({ stepId, simulatedCalls, simulatedWrites }: JobStep): s
 /** Returns the lines with which `svc jobs step` shows one step of a job. */
 export function stepLines({ step, ...found }: GetStepResponse): string[] {
   if (step === undefined) return [];
-  const { rows, hasMoreRows, outputRows, canRetry, retryWhy } = found;
+  const { receipt, rows, hasMoreRows, outputRows, canRetry, retryWhy } = found;
   const of = outputRows === 0 ? "Output:" : `Fields of ${outputRows === 1 ? "1 row" : `the first ${outputRows} rows`}:`;
   return [
     `${step.stepId}: ${plainText(step.title)}, ${step.state.replaceAll("_", " ")}`,
+    ...titled(
+      "Errors:",
+      (receipt?.errors ?? []).map(({ code, sample, failure }) => `  ${code}: ${plainText(failure?.title ?? sample)}`),
+    ),
     ...titled("Arguments:", found.arguments.map(argumentLine)),
     ...titled(
       of,

@@ -71,13 +71,13 @@ export function pollFacts(poll: PollState | undefined): [string, string][] {
 
 /** Returns a run as a row of a table: the time at which it was due, its id, its source, its state, and its job. */
 export function runRow(run: StandingRun): string[] {
-  const { id, kind, fireAt, count, jobId, missed, detail, key, rowCount } = run;
+  const { id, kind, fireAt, count, jobId, missed, detail, key, rowCount, failure } = run;
   const times = count > 1 ? ` x ${count}` : "";
   const others = [
     missed > 0 ? `for ${missed} missed` : "",
     rowCount > 0 ? `${rowCount} ${rowCount === 1 ? "row" : "rows"}` : "",
     key === "" ? "" : `key ${plainText(key)}`,
-    plainText(detail),
+    plainText(failure?.title ?? detail),
   ].filter((text) => text !== "");
   return [timeText(fireAt), id, kind, `${runStateText(run)}${times}`, jobId || "-", others.join(", ")];
 }

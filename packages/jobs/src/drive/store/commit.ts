@@ -164,6 +164,7 @@ function failureOf(state: JobState, nowMs: number): Failure | undefined {
     ...{ status, lastError, park, atMs: nowMs },
     steps: [...state.steps.values()].map(({ receipt }) => receipt),
     deadlineSeconds: loaded.program.limits.deadlineMs / 1_000,
+    appNames: (toolSlug) => loaded.tools.get(toolSlug)?.toolkit.name,
   });
 }
 

@@ -30,7 +30,11 @@ const job = (n: number, more: Partial<JobRecord>) => {
   return jobNode({ ...row, estimate, id: id("job", n), status: "running", ...more } as unknown as JobRecord, "");
 };
 const call = (n: number, outcome: string, stepId = "") =>
-  callNode({ id: id("call", n), toolSlug: "a.b", outcome, stepId, createdAt: n, durationMs: 1 } as never, "");
+  callNode(
+    { id: id("call", n), toolSlug: "a.b", outcome, stepId, createdAt: n, durationMs: 1 } as never,
+    "",
+    () => undefined,
+  );
 const endpoint = {
   ...{ id: id("sub", 1), kind: "project", endpointUrl: "https://a.example", active: true, inactiveReason: "" },
   ...{ failingSince: 1, pausedAt: null, createdAt: 1 },

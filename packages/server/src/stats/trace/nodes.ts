@@ -1,4 +1,4 @@
-import { callFailure, deliveryFailure, type Failure, isoTime, jobFailure, timeOfId } from "@svc/core";
+import { type AppNames, callFailure, deliveryFailure, type Failure, isoTime, jobFailure, timeOfId } from "@svc/core";
 import type { TracedEndpoint } from "@svc/db/activity/trace";
 import type { AskRecord } from "@svc/db/asks/repo";
 import type { ToolCallSummary } from "@svc/db/calls/list-page";
@@ -238,19 +238,19 @@ export function askNode({ id, kind, state, principalId, askedAt, decision }: Ask
 /** Outcomes of tool calls that the account of the call may have caused. */
 export const accountOutcomes: ReadonlySet<string> = new Set(["account_unusable", "no_account", "missing_scope"]);
 
-/** Returns the node of a tool call. `message`: the message of its answer, as plain text. */
-export function callNode(call: ToolCallSummary, message: string): TracedNode {
+/** Returns the node of a tool call. `message`: the message of its answer, as plain text. `appNames`: names of apps. */
+export function callNode(call: ToolCallSummary, message: string, appNames: AppNames): TracedNode {
   const { id, toolSlug, outcome, createdAt, durationMs } = call;
   const title = `Call of ${toolSlug}`;
   const causes = accountOutcomes.has(outcome) ? [TraceKind.ACCOUNT] : [];
   const base = { id, kind: TraceKind.CALL, title, state: outcome, atMs: createdAt, durationMs, causes };
-  return { ...base, ...callState(call, message), ...(call.stepId !== "" && { step: call.stepId }) };
+  return { ...base, ...callState(call, message, appNames), ...(call.stepId !== "" && { step: call.stepId }) };
 }
 
-function callState(call: ToolCallSummary, message: string): State {
+function callState(call: ToolCallSummary, message: string, appNames: AppNames): State {
   const { id, outcome } = call;
   const command = `svc tool-calls show ${id}`;
-  const failure = callFailure({ ...call, message });
+  const failure = callFailure({ ...call, message }, appNames);
   if (failure !== undefined)
     return { tone: Tone.BAD, summary: `${failure.title}.`, remedy: remedyOf(failure), command };
   if (outcome === "ok") return { tone: Tone.OK, summary: "The app did it." };

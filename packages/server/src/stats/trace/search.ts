@@ -198,9 +198,9 @@ const idKinds: readonly IdKind[] = [
   ),
   idKind(
     "call",
-    async ({ db, projectId, binding, messageOf }, id) => {
+    async ({ db, projectId, binding, messageOf, appNames }, id) => {
       const call = await toolCallsForProject(db, projectId).find(id);
-      return call && isRowInScope(call, binding) ? callNode(call, messageOf(call)) : undefined;
+      return call && isRowInScope(call, binding) ? callNode(call, messageOf(call), appNames) : undefined;
     },
     ({ db, projectId }, page) => toolCallsForProject(db, projectId).list(anyCall, page),
   ),

@@ -1,4 +1,5 @@
 import {
+  type AppNames,
   type Binding,
   type Clock,
   type Id,
@@ -51,7 +52,7 @@ import {
 } from "./nodes.ts";
 
 /**
- * Dependencies of Trace. `titleOf`: returns the title of a job's program. `messageOf`: returns the message of a call as plain text, because
+ * Dependencies of Trace. `appNames`: returns the names of apps for the sentences. `titleOf`: returns the title of a job's program. `messageOf`: returns the message of a call as plain text, because
  * the database stores both encrypted.
  */
 export type TraceContext = {
@@ -59,6 +60,7 @@ export type TraceContext = {
   readonly clock: Clock;
   readonly titleOf: (job: ListedJob) => string;
   readonly messageOf: (call: ToolCallSummary) => string;
+  readonly appNames: AppNames;
 };
 
 /** Default and largest number of nodes of a trace. */
@@ -188,7 +190,7 @@ async function fromCall(tracing: Tracing, id: Id<"call">): Promise<boolean> {
   const { db, projectId, binding, graph } = tracing;
   const call = await toolCallsForProject(db, projectId).find(id);
   if (call === undefined || !isRowInScope(call, binding)) return false;
-  const node = callNode(call, tracing.messageOf(call));
+  const node = callNode(call, tracing.messageOf(call), tracing.appNames);
   graph.add(node);
   if (call.accountId !== null) await addAccount(tracing, call.accountId, [id]);
   if (call.jobId === null) return true;
@@ -198,7 +200,7 @@ async function fromCall(tracing: Tracing, id: Id<"call">): Promise<boolean> {
 }
 
 async function fromAccount(
-  { db, clock, projectId, binding, graph, messageOf }: Tracing,
+  { db, clock, projectId, binding, graph, messageOf, appNames }: Tracing,
   id: Id<"acc">,
 ): Promise<boolean> {
   const account = await connectedAccountsForProject(db, projectId).find(id);
@@ -210,7 +212,7 @@ async function fromAccount(
   const { rows, walkedTo } = await toolCallsForProject(db, projectId).walk(filter, page);
   const calls = rows.reverse().filter((row) => isRowInScope(row, binding));
   if (calls.length < rows.length) graph.gap(id, TraceKind.CALL, NOT_PERMITTED);
-  const nodes = calls.map((call) => callNode(call, messageOf(call)));
+  const nodes = calls.map((call) => callNode(call, messageOf(call), appNames));
   graph.addEffects(id, nodes, Relation.USED_FOR, `connectedAccountId=${id}`);
   if (walkedTo !== undefined) graph.gap(id, TraceKind.CALL, NOT_SEARCHED);
   return true;
@@ -401,7 +403,7 @@ async function addChildren(tracing: Tracing, jobs: readonly ListedJob[]): Promis
 
 /** Adds the newest calls of jobs, and the account of the newest call that failed because of its account. */
 async function addCalls(tracing: Tracing, jobs: readonly ListedJob[]): Promise<void> {
-  const { db, projectId, graph, binding, clock, messageOf } = tracing;
+  const { db, projectId, graph, binding, clock, messageOf, appNames } = tracing;
   const spans = jobs.map((job) => spanOf(job, clock.now()));
   const { calls, unscanned } = await readCallsOfJobs(db, projectId, spans);
   for (const jobId of unscanned) graph.gap(jobId, TraceKind.CALL, NOT_SEARCHED);
@@ -409,7 +411,7 @@ async function addCalls(tracing: Tracing, jobs: readonly ListedJob[]): Promise<v
   for (const [jobId, all] of Map.groupBy(calls, (call) => call.jobId ?? "")) {
     const own = all.filter((call) => isRowInScope(call, binding));
     if (own.length < all.length) graph.gap(jobId, TraceKind.CALL, NOT_PERMITTED);
-    const nodes = own.map((call) => callNode(call, messageOf(call)));
+    const nodes = own.map((call) => callNode(call, messageOf(call), appNames));
     const ids = graph.addEffects(jobId, nodes, Relation.CALLED, `jobId=${jobId}`);
     shown.push(...own.filter(({ id }) => ids.has(id)));
   }

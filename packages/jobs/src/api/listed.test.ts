@@ -2,7 +2,7 @@ import { createId, type Id } from "@svc/core";
 import type { ListedJob } from "@svc/db/jobs/find-listed";
 import type { JobFilter } from "@svc/db/jobs/list-filter";
 import { expect, test } from "vitest";
-import { readPage } from "./jobs.ts";
+import { readPage } from "./listed.ts";
 
 const filter: JobFilter = {
   statuses: undefined,

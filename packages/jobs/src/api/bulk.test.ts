@@ -1,0 +1,123 @@
+import { timestampMs } from "@bufbuild/protobuf/wkt";
+import { BulkJobsAction, JobOriginKind, JobStatus, JobView } from "@svc/gen/jobs";
+import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
+import { createWorld } from "@svc/testing/desk";
+import { createTestNode, jobOf, programText } from "@svc/testing/jobs-node";
+import { refusalsOf } from "@svc/testing/project-client";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+
+const sending = {
+  steps: [
+    { id: "send", call: "desk.send_note", entity: "ops", args: { text: "x" } },
+    { id: "keep", call: "desk.send_note", entity: "ops", args: { text: "y" } },
+  ],
+};
+const sleeping = { steps: [{ id: "nap", wait: "1h" }] };
+const { RETRY, CANCEL } = BulkJobsAction;
+
+/** Starts a node whose app refuses writes until `isWell` is set. */
+async function begin() {
+  const world = createWorld();
+  const app = { isWell: false, words: "the desk 12 is closed" };
+  world.script = ({ method }) =>
+    method === "POST" && !app.isWell ? { status: 409, body: { message: app.words } } : undefined;
+  const node = createTestNode(database.db, { world });
+  const { client } = await node.project();
+  const run = async (program: object, status: Parameters<typeof node.reach>[1]) => {
+    const { id } = jobOf(await client.submitJob({ programJson: programText(program) }));
+    await node.reach(id, status);
+    return jobOf(await client.getJob({ id }));
+  };
+  return { node, client, app, run };
+}
+
+test("ListJobs finds jobs by failure, program, origin and duration, and a summary has the same failure", async () => {
+  const { node, client, app, run } = await begin();
+  await using _ = node;
+  const failed = await run(sending, "failed");
+  app.words = "the desk 13 is closed";
+  const again = await run(sending, "failed");
+  app.words = "no such desk";
+  const other = await run({ ...sending, title: "Other" }, "failed");
+  const asleep = await run(sleeping, "parked");
+  const ids = async (filter: object) => (await client.listJobs(filter)).jobs.map((job) => job.id);
+  const { fingerprint = "" } = failed.failure ?? {};
+  expect(failed.failure?.title).toBe('Desk refused the call: "the desk 12 is closed"');
+  expect(again.failure?.fingerprint).toBe(fingerprint);
+  expect(await ids({ failureFingerprint: fingerprint })).toEqual([again.id, failed.id]);
+  expect(await ids({ failureFingerprint: fingerprint, statuses: [JobStatus.SUCCEEDED] })).toEqual([]);
+  expect(await ids({ programHash: other.programHash })).toEqual([other.id]);
+  expect(await ids({ originKind: JobOriginKind.KEY })).toEqual([asleep.id, other.id, again.id, failed.id]);
+  expect(await ids({ originKind: JobOriginKind.SCHEDULE })).toEqual([]);
+  expect(await ids({ slowerThanMs: 3_600_000 })).toEqual([]);
+  const { jobs } = await client.listJobs({ view: JobView.SUMMARY });
+  expect(jobs.map(({ failure }) => failure)).toEqual([
+    undefined,
+    ...[other, again, failed].map(({ failure }) => failure),
+  ]);
+  const steps = (job: (typeof jobs)[number]) => [job.stepsDone, job.stepsTotal];
+  expect(jobs.map(steps)).toEqual([
+    [0, 1],
+    [1, 2],
+    [1, 2],
+    [1, 2],
+  ]);
+  expect(steps(failed)).toEqual([1, 2]);
+  const [error] = failed.stepReceipts[0]?.errors ?? [];
+  expect(error?.failure).toMatchObject({ fingerprint, title: failed.failure?.title });
+});
+
+test("BulkJobs retries exactly the jobs that a dry run counted", async () => {
+  const { node, client, app, run } = await begin();
+  await using _ = node;
+  const counted = [await run(sending, "failed"), await run(sending, "failed")];
+  const filter = { failureFingerprint: counted[0]?.failure?.fingerprint ?? "" };
+  const dry = await client.bulkJobs({ action: RETRY, filter, dryRun: true });
+  expect(dry).toMatchObject({ matched: 2, done: 0, refused: 0, hasMore: false });
+  expect((await client.getJob({ id: counted[0]?.id ?? "" })).job?.attempt).toBe(1);
+  const later = await run(sending, "failed");
+  app.isWell = true;
+  const made = await client.bulkJobs({ action: RETRY, filter, ...(dry.until && { until: dry.until }) });
+  expect(made).toMatchObject({ matched: 2, done: 2, refused: 0, summary: "retried 2 of 2 jobs" });
+  for (const { id } of counted) await node.reach(id, "succeeded");
+  expect((await client.getJob({ id: later.id })).job?.status).toBe(JobStatus.FAILED);
+  expect(dry.until && timestampMs(dry.until)).toBeLessThan(Date.now() + 1);
+});
+
+test("BulkJobs cancels the named jobs of the project, and leaves ended ones out", async () => {
+  const { node, client, run } = await begin();
+  await using _ = node;
+  const other = await node.project();
+  const theirs = jobOf(await other.client.submitJob({ programJson: programText(sleeping) }));
+  await node.reach(theirs.id, "parked");
+  const asleep = [await run(sleeping, "parked"), await run(sleeping, "parked")];
+  const failed = await run(sending, "failed");
+  const jobIds = [...asleep, failed, theirs].map(({ id }) => id);
+  const made = await client.bulkJobs({ action: CANCEL, jobIds: [...jobIds, "nope"] });
+  expect(made).toMatchObject({ matched: 2, done: 2, refused: 0, summary: "cancelled 2 of 2 jobs" });
+  for (const { id } of asleep) await node.reach(id, "cancelled");
+  expect((await other.client.getJob({ id: theirs.id })).job?.status).toBe(JobStatus.PARKED);
+});
+
+test("BulkJobs counts the jobs that refuse, and names their reasons", async () => {
+  const { node, client, app, run } = await begin();
+  await using _ = node;
+  const broken = {
+    ...sending,
+    limits: { toolCalls: 1 },
+  };
+  app.isWell = true;
+  const limited = await run({ ...broken, steps: [...sending.steps.slice(0, 1), { id: "stop", fail: "no" }] }, "failed");
+  const made = await client.bulkJobs({ action: RETRY, jobIds: [limited.id] });
+  expect(made.matched).toBe(1);
+  expect(made.done + made.refused).toBe(1);
+  const refused = async (request: object) => (await refusalsOf(client.bulkJobs(request))).details;
+  expect(await refused({ action: RETRY })).toEqual([{ reason: "BULK_JOBS_UNCLEAR", field: "filter" }]);
+  expect(await refused({ filter: {} })).toEqual([{ reason: "BULK_JOBS_UNCLEAR", field: "action" }]);
+});

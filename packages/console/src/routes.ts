@@ -125,8 +125,10 @@ const job = page(
     zoom: (text) => (/^\d{1,15}-\d{1,15}$/.test(text) ? text : undefined),
     // Order of the log entries. Default: the oldest first.
     order: oneOfParam(["newest"]),
-    // Tab of the page. Default: the timeline.
-    tab: oneOfParam(["graph", "log", "calls", "program", "result", "simulation"]),
+    // Tab of the page. Default: the timeline, or the comparison if `with` is set.
+    tab: oneOfParam(["graph", "log", "calls", "program", "result", "simulation", "compare"]),
+    // Id of the job with which the job is compared. Default: the last success of the same program.
+    with: textParam,
   }),
 );
 const newProgram = page(
@@ -174,6 +176,9 @@ const schedule = page(
   // Reason why runs were not started; the list shows only those. Default: all reasons.
   searchReader({ reason: textParam }),
 );
+
+const run = page(project, "runs/$runId", () => import("./pages/runs/detail.tsx"));
+const failure = page(project, "failures/$fingerprint", () => import("./pages/failures/detail.tsx"));
 
 const tools = page(project, "tools", () => import("./pages/tools/list.tsx"), toolsSearch.read);
 const publishToolkit = page(project, "tools/publish", () => import("./pages/toolkits/publish.tsx"));
@@ -268,6 +273,8 @@ const routeTree = root.addChildren([
     newSchedule,
     schedule,
     changeSchedule,
+    run,
+    failure,
     ...toolPages,
     settings,
   ]),

@@ -93,13 +93,18 @@ export const jobs: Area = {
           .getByRole("row", { name: "later" })
           .getByText(/waiting for a time$/)
           .waitFor();
-        await page.getByRole("region", { name: "Step later" }).getByText("Running").waitFor();
+        await page.getByRole("region", { name: "Step later" }).getByText("Waiting", { exact: true }).waitFor();
       },
     },
     {
       name: "job-graph",
       path: ({ branching }) => `jobs/${branching}?tab=graph`,
       shows: (page) => page.getByRole("group", { name: "Steps and their data" }).getByText("Get me").first().waitFor(),
+    },
+    {
+      name: "job-compare",
+      path: ({ done }) => `jobs/${done}?tab=compare`,
+      shows: (page) => page.getByText("There is no other job with this program to compare").waitFor(),
     },
     {
       name: "jobs-filtered-to-nothing",
@@ -147,7 +152,7 @@ export const jobs: Area = {
     {
       name: "schedules",
       path: () => "schedules",
-      shows: (page) => page.getByRole("row", { name: "announce-daily" }).waitFor(),
+      shows: (page) => page.getByRole("row", { name: "Announce lunch each day" }).waitFor(),
     },
     {
       name: "schedule",

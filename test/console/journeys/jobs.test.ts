@@ -113,7 +113,7 @@ browserTest("the trace of a failed job leads to its calls and back, and fits a p
   await trace.getByRole("link", { name: "2 calls 1 failed" }).focus();
   await page.keyboard.press("Enter");
   await page.waitForURL(new RegExp(`/calls\\?job=${id}$`));
-  await page.getByRole("row", { name: "sales_crm.get_deal" }).focus();
+  await page.getByRole("row", { name: "Sales CRM: Get deal" }).focus();
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { name: "sales_crm.get_deal", level: 1 }).waitFor();
   await trace.locator("[aria-current]", { hasText: "This call" }).waitFor();

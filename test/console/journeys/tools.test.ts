@@ -171,7 +171,7 @@ browserTest("a call that a job made leads to the job, and the ledger is narrowed
   expect(submitted.status, JSON.stringify(submitted.json)).toBe(200);
   const jobId: string = submitted.json.job.id;
   const { page } = await consoles.open({ path: `p/${consoles.projectId}/calls?job=${jobId}` });
-  await page.getByRole("row", { name: "sales_crm.list_deals" }).getByRole("link").click();
+  await page.getByRole("link", { name: "Sales CRM: List deals" }).click();
   await page.getByRole("link", { name: jobId }).click();
   await page.getByRole("heading", { name: "List the deals", level: 1 }).waitFor();
 });

@@ -208,7 +208,7 @@ const cases: Record<string, Pressed> = {
     path: () => "asks",
     press: async (page) => {
       await press(page, "Answered");
-      await choose(page, "Waiting for", "lead");
+      await choose(page, "Asked of", "lead");
     },
     search: /(?=.*show=settled).*of=lead/,
     shows: (page) => heading(page, "No ask matches"),
@@ -227,7 +227,7 @@ const cases: Record<string, Pressed> = {
   },
   "schedules: a state": {
     path: () => "schedules",
-    press: (page) => choose(page, "State", "Paused"),
+    press: (page) => press(page, "Paused"),
     search: /state=paused/,
     shows: (page) => heading(page, "No schedule matches"),
   },

@@ -1,6 +1,6 @@
 import type { DescMessage, DescMethodUnary, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
 import { Link, type LinkProps, type NavigateOptions, useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import type { ReactNode } from "react";
+import { type ReactNode, Suspense, useState } from "react";
 import { useLiveRows } from "../calls/live-rows.ts";
 import { type Rows, useRows } from "../calls/rows.ts";
 import { useNow } from "../clock.ts";
@@ -51,6 +51,8 @@ type ListView<Row, Readers extends ParamReaders, Search = SearchOf<Readers>> = {
   open: (row: Row, projectId: string) => LinkProps | undefined;
   /** The panel of a row, which is drawn next to the list. The search parameter `open` holds the id of the row. */
   panel?: PagePart<ListPart<Row, Search> & { id: string; onClose: () => void }>;
+  /** A component that acts on the rows that the user selects. With it, each row has a checkbox. `clear`: selects no row. */
+  bulk?: PagePart<ListPart<Row, Search> & { selected: readonly string[]; clear: () => void }>;
   /** A component that draws the dialogs of the list page, such as the dialog that creates a row. */
   dialogs?: PagePart<ListPart<Row, Search>>;
   /**
@@ -162,7 +164,7 @@ export function ShownList<Row, Readers extends ParamReaders>({
   list: ShownRows<Row>;
 }) {
   const { title, params, rowId, open, columns } = of;
-  const { panel: Panel, actions: Actions, notes: Notes, dialogs: Dialogs, empty: Nothing } = of;
+  const { panel: Panel, actions: Actions, notes: Notes, dialogs: Dialogs, empty: Nothing, bulk: Bulk } = of;
   const { projectId = "" } = useParams({ strict: false });
   const search = useListSearch(params);
   const navigate = useNavigate();
@@ -180,8 +182,9 @@ export function ShownList<Row, Readers extends ParamReaders>({
   const shownColumns = (typeof columns === "function" ? columns(part) : columns).map((column): Column<Row> => {
     if (column === "id") return idColumn((row) => linkTo(row, <code>{shortId(rowId(row))}</code>, rowId(row)));
     const { linked, cell, ...head } = column;
-    return { ...head, cell: linked === undefined ? cell : (row) => linkTo(row, linked(row)) };
+    return { ...head, cell: linked === undefined ? cell : (row) => linkTo(row, linked(row), rowId(row)) };
   });
+  const bulk = useSelection(rows.map(rowId), list.reload);
   const grid = (
     <ListStates
       list={list}
@@ -191,7 +194,8 @@ export function ShownList<Row, Readers extends ParamReaders>({
     >
       <Grid
         label={of.label ?? title}
-        columns={shownColumns}
+        columns={Bulk === undefined ? shownColumns : [checkColumn(rowId, bulk), ...shownColumns]}
+        {...(Bulk && { onSelect: (row: Row) => bulk.toggle(rowId(row)) })}
         card={of.card}
         {...{ rows, rowId, hasMore, loadMore, loadingMore }}
         {...(fresh && { fresh })}
@@ -223,9 +227,46 @@ export function ShownList<Row, Readers extends ParamReaders>({
           list={grid}
         />
       )}
+      {Bulk && (
+        <Suspense>
+          <Bulk {...part} selected={bulk.selected} clear={bulk.clear} />
+        </Suspense>
+      )}
       {Dialogs && <Dialogs {...part} />}
     </Page>
   );
+}
+
+type Selection = { selected: readonly string[]; toggle: (id: string) => void; clear: () => void };
+
+/** Keeps the ids of the selected rows. A row that is not in the list any more is not selected. */
+function useSelection(ids: readonly string[], reload: () => void): Selection {
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  return {
+    selected: ids.filter((id) => chosen.has(id)),
+    toggle: (id) => setChosen((old) => new Set(old.has(id) ? [...old].filter((one) => one !== id) : [...old, id])),
+    clear: () => {
+      setChosen(new Set());
+      reload();
+    },
+  };
+}
+
+function checkColumn<Row>(rowId: (row: Row) => string, { selected, toggle }: Selection): Column<Row> {
+  return {
+    id: "check",
+    title: "Select",
+    width: "20px",
+    cell: (row) => (
+      <input
+        type="checkbox"
+        tabIndex={-1}
+        aria-label={`Select ${rowId(row)}`}
+        checked={selected.includes(rowId(row))}
+        onChange={() => toggle(rowId(row))}
+      />
+    ),
+  };
 }
 
 function idColumn<Row>(cell: (row: Row) => ReactNode): Column<Row> {

@@ -1,5 +1,5 @@
 import { oneOfParam, type ParamReader, type SearchOf, searchReader, timeParam } from "../shell/search-params.ts";
-import { rangeNames } from "../words/spans.ts";
+import { dayNames, rangeNames } from "../words/spans.ts";
 
 /** Functions that read the search parameters in a page's address. The key is the name of the parameter. */
 export type ParamReaders = Record<string, ParamReader>;
@@ -24,7 +24,7 @@ export type ListSearch<Readers extends ParamReaders, Request> = ListParams<Reade
  * The parameters of a time range. `range`: name of a range that ends now. `since` and `until`: start and end; if they are set, `range` is
  * ignored.
  */
-export const spanParams = { range: oneOfParam(rangeNames), since: timeParam, until: timeParam };
+export const spanParams = { range: oneOfParam([...rangeNames, ...dayNames]), since: timeParam, until: timeParam };
 
 /**
  * Declares the parameters of a list page. `filters`: parameters that remove rows from the list. `others`: parameters that do not, such as

@@ -1,5 +1,5 @@
 import { useQuery } from "@connectrpc/connect-query";
-import { StatsService, Tone, TraceKind, type TraceNode, type TraceResponse } from "@svc/gen/stats";
+import { StatsService, Tone, type TraceResponse } from "@svc/gen/stats";
 import { Link, type LinkProps } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
 import { buttonClass } from "../ui/buttons/button.tsx";
@@ -32,7 +32,7 @@ export default function TraceStrip({ of: { id, state, failure }, projectId }: { 
     shownState.current = state;
     void refetch();
   }, [state, refetch]);
-  const parts = data === undefined ? [] : stripChips(data).map((chip) => partOf(chip, data, projectId));
+  const parts = data === undefined ? [] : stripChips(data).map((chip) => partOf(chip, projectId));
   return (
     <>
       <Strip label="Trace" parts={parts} missing={data === undefined ? "" : missingWords(data)} />
@@ -46,17 +46,9 @@ function lookMsOf(trace: TraceResponse | undefined): number | false {
   return tones.has(Tone.INFO) ? lookMs.moving : tones.has(Tone.WARN) ? lookMs.waiting : false;
 }
 
-function partOf({ node, callsOf, ...chip }: TraceChip, trace: TraceResponse, projectId: string) {
+function partOf({ node, callsOf, ...chip }: TraceChip, projectId: string) {
   const calls: LinkProps = { to: "/p/$projectId/calls", params: { projectId }, search: { job: callsOf } };
-  return { ...chip, link: callsOf !== undefined ? calls : node && linkOf(node, trace, projectId) };
-}
-
-/** Returns the link to the page of a resource. A run has no page, so its link leads to the page of its schedule. */
-function linkOf({ id, kind }: TraceNode, { nodes, edges }: TraceResponse, projectId: string): LinkProps | undefined {
-  if (kind !== TraceKind.RUN) return pageLink(id, projectId);
-  const causes = edges.filter(({ to }) => to === id).map(({ from }) => from);
-  const schedule = nodes.find((node) => node.kind === TraceKind.SCHEDULE && causes.includes(node.id));
-  return schedule && pageLink(schedule.id, projectId);
+  return { ...chip, link: callsOf !== undefined ? calls : node && pageLink(node.id, projectId) };
 }
 
 function pageLink(id: string, projectId: string): LinkProps | undefined {

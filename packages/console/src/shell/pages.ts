@@ -129,6 +129,7 @@ export const idPages: readonly { prefix: string; words: string; to: NavPage["to"
   { prefix: "job_", words: "job", to: "/p/$projectId/jobs/$jobId", param: "jobId" },
   { prefix: "ask_", words: "question", to: "/p/$projectId/asks/$askId", param: "askId" },
   { prefix: "stp_", words: "schedule", to: "/p/$projectId/schedules/$scheduleId", param: "scheduleId" },
+  { prefix: "srn_", words: "run", to: "/p/$projectId/runs/$runId", param: "runId" },
   { prefix: "acc_", words: "account", to: "/p/$projectId/accounts/$accountId", param: "accountId" },
   { prefix: "call_", words: "call", to: "/p/$projectId/calls/$callId", param: "callId" },
 ];

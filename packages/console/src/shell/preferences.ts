@@ -55,6 +55,11 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
+/** Returns the time zone in which the console shows times. */
+export function shownZone(): Zone {
+  return current.zone;
+}
+
 /** Returns the settings, and updates the component when they change. */
 export function usePreferences(): Preferences {
   return useSyncExternalStore(subscribe, () => current);

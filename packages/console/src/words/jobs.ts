@@ -1,5 +1,6 @@
 import { Remedy } from "@svc/gen/failures";
-import { JobStatus } from "@svc/gen/jobs";
+import { JobStatus, type JobStep } from "@svc/gen/jobs";
+import { parkWords } from "./park.ts";
 import { unknownWord, type Word } from "./word.ts";
 
 const statuses: Record<JobStatus, Word> = {
@@ -171,6 +172,14 @@ const steps: Record<ListedStepState, Word> = {
 /** Returns the word, colour and icon for the state of a step. */
 export function stepWord(state: string): Word {
   return (steps as Record<string, Word>)[state] ?? unknownWord(state);
+}
+
+/** Returns the word, colour and icon for what a step does now. A step that has started may wait, for example for a person. */
+export function stepNowWord({ state, waits }: Pick<JobStep, "state" | "waits">): Word {
+  const wait = state === "running" ? waits.find(({ until }) => until === undefined) : undefined;
+  if (wait === undefined) return stepWord(state);
+  const { title } = parkWords(wait.reason);
+  return { word: "waiting_now", label: "Waiting", tone: "warn", icon: "clock", says: `${title}.` };
 }
 
 const rows: Record<"in" | "ok" | "failed" | "skipped" | "unknown", Word> = {

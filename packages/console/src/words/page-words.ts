@@ -18,7 +18,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
   "the page Approvals": ["ListAsks", "GetAsk", "AnswerAsk"],
   "the page Jobs": [
     ...["ListJobs", "GetJob", "WatchJob", "ListJobEvents", "ListSteps", "GetStep", "CancelJob", "PromoteJob"],
-    "ListUndoEntries",
+    ...["ListUndoEntries", "BulkJobs"],
   ],
   "“New program” on the page Jobs": ["SubmitJob", "CheckProgram"],
   "“Graph” on the page of the job": ["DescribeProgram"],

@@ -1,6 +1,7 @@
 import { type Timestamp, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { readTime } from "@svc/core/time";
-import { clockWords, type Zone } from "./time.ts";
+import { shownZone } from "../shell/preferences.ts";
+import { clockWords, dayStart, type Zone } from "./time.ts";
 
 /** The time ranges of lists and charts. Each ends now; the value is its length in milliseconds. */
 export const ranges = { "1h": 3_600_000, "24h": 86_400_000, "7d": 604_800_000, "30d": 2_592_000_000 } as const;
@@ -8,13 +9,19 @@ export const ranges = { "1h": 3_600_000, "24h": 86_400_000, "7d": 604_800_000, "
 /** Name of a time range (such as `24h`) as it is written in the address of a page. */
 type Range = keyof typeof ranges;
 
+/** The names of whole days that a list may show: the present day and the day before it, in the time zone of the display. */
+export const dayNames = ["today", "yesterday"] as const;
+
 /** The names of the ranges. The shortest range is first. */
 export const rangeNames = Object.keys(ranges) as readonly Range[];
 
-const words: Record<Range, string> = { "1h": "last hour", "24h": "last 24 h", "7d": "last 7 d", "30d": "last 30 d" };
+const words: Record<Range | (typeof dayNames)[number], string> = {
+  ...{ "1h": "last hour", "24h": "last 24 h", "7d": "last 7 d", "30d": "last 30 d" },
+  ...{ today: "today", yesterday: "yesterday" },
+};
 
 /** Returns a time range in words, such as `last 24 h`. */
-export function rangeWords(range: Range): string {
+export function rangeWords(range: Range | (typeof dayNames)[number]): string {
   return words[range];
 }
 
@@ -25,8 +32,12 @@ export function shortRangeWords(range: Range): string {
   return short[range];
 }
 
-/** A time span in an address: a range that ends now (`range`), or the time between two times in RFC 3339 (`since`, `until`). */
-export type TimeSpan = { range?: Range | undefined; since?: string | undefined; until?: string | undefined };
+/** A time span in an address: a range that ends now or a day (`range`), or the time between two times in RFC 3339 (`since`, `until`). */
+export type TimeSpan = {
+  range?: Range | (typeof dayNames)[number] | undefined;
+  since?: string | undefined;
+  until?: string | undefined;
+};
 
 /** The time span without limits. With it, a list shows all rows that svc still stores. */
 export const noSpan: TimeSpan = { range: undefined, since: undefined, until: undefined };
@@ -47,6 +58,11 @@ export function spanRequest({ range, since, until }: TimeSpan, now: number): { s
     };
   }
   if (range === undefined) return {};
+  if (range === "today") return { since: timestampFromMs(dayStart(now, shownZone())) };
+  if (range === "yesterday") {
+    const [since, until] = [dayStart(now, shownZone(), 1), dayStart(now, shownZone())];
+    return { since: timestampFromMs(since), until: timestampFromMs(until) };
+  }
   return { since: timestampFromMs(Math.floor((now - ranges[range]) / stepMs) * stepMs) };
 }
 

@@ -1,5 +1,5 @@
 import { dateOf, readTime } from "@svc/core/time";
-import { type StandingRun, StandingRunState, StandingState } from "@svc/gen/standing";
+import { type StandingProgram, type StandingRun, StandingRunState, StandingState } from "@svc/gen/standing";
 import { jobStatusOf, jobStatusWord } from "./jobs.ts";
 import { unknownWord, type Word } from "./word.ts";
 
@@ -121,6 +121,18 @@ export function runWord({ state, jobStatus }: Pick<StandingRun, "state" | "jobSt
   return status === undefined
     ? ((runs as Record<number, Word>)[state] ?? unknownWord(String(state)))
     : jobStatusWord(status);
+}
+
+const starts: Readonly<Record<string, string>> = {
+  schedule: "At set times",
+  trigger: "When an event arrives",
+  poll: "When a list has new items",
+};
+
+/** Returns in a sentence when a schedule starts its jobs. */
+export function startWords({ sourceKind, timeZone }: Pick<StandingProgram, "sourceKind" | "timeZone">): string {
+  const words = starts[sourceKind] ?? sourceKind;
+  return sourceKind === "schedule" && timeZone !== "" ? `${words}, ${timeZone}` : words;
 }
 
 /** The ways in which a schedule can start, for the user's choice. */

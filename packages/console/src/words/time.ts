@@ -53,6 +53,14 @@ export function clockWords(at: number, zone: Zone): string {
   return shifted.toISOString().slice(0, 19).replace("T", " ");
 }
 
+/** Returns the start of the day of a time in the time zone, in epoch milliseconds. `daysBack`: number of days before that day. */
+export function dayStart(at: number, zone: Zone, daysBack = 0): number {
+  const offset = zone === "utc" ? 0 : dateOf(at).getTimezoneOffset() * minute;
+  const start = Math.floor((at - offset) / day - daysBack) * day;
+  // The clocks may have changed between the start of the day and this time.
+  return zone === "utc" ? start : start + dateOf(start + offset).getTimezoneOffset() * minute;
+}
+
 /** Returns the name of the time zone that `clockWords` uses (for example `UTC` or `Europe/Vienna`). */
 export function zoneName(zone: Zone): string {
   return zone === "utc" ? "UTC" : Intl.DateTimeFormat().resolvedOptions().timeZone;

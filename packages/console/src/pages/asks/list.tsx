@@ -1,4 +1,6 @@
+import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { type Ask, AskState, JobsService } from "@svc/gen/jobs";
+import { useNow } from "../../clock.ts";
 import type { ListPart } from "../../frame/list-filters.tsx";
 import { ListPage, listPage } from "../../frame/list-page.tsx";
 import { ToggleButton } from "../../ui/buttons/toggle-button.tsx";
@@ -6,8 +8,10 @@ import { Line } from "../../ui/layout/stack.tsx";
 import { Empty } from "../../ui/notice/empty.tsx";
 import { State } from "../../ui/values/state.tsx";
 import { Time } from "../../ui/values/time.tsx";
-import { askStateWord, decisionWords } from "../../words/asks.ts";
+import { askStateWord, decisionWords, splitQuestion } from "../../words/asks.ts";
+import { askPlace, continuationWords } from "../../words/continuations.ts";
 import { visible } from "../../words/text.ts";
+import { durationWords } from "../../words/time.ts";
 import { asksSearch } from "./filters.ts";
 import { lastAnsweredAs, useContacts } from "./use-ask.ts";
 
@@ -26,7 +30,7 @@ const asks = listPage({
       return (
         <>
           <ToggleButton on={!isSettled} onPress={() => change({ show: undefined })}>
-            Waiting
+            To answer
           </ToggleButton>
           <ToggleButton on={isSettled} onPress={() => change({ show: "settled" })}>
             Answered
@@ -39,15 +43,20 @@ const asks = listPage({
         </>
       );
     },
-    of: { choice: "Waiting for", options: useHolders },
+    of: { choice: "Asked of", options: useHolders },
   },
   columns: [
-    { id: "asked", title: "Asked", width: "136px", cell: ({ askedAt }) => <Time at={askedAt} /> },
-    { id: "state", title: "State", width: "128px", cell: ({ state }) => <State word={askStateWord(state)} /> },
-    { id: "question", title: "Question", width: "minmax(200px, 3fr)", cell: ({ question }) => question },
-    { id: "held", title: "Waiting for", width: "minmax(80px, 1fr)", cell: (ask) => <Held ask={ask} /> },
-    { id: "next", title: "Escalates", width: "104px", cell: ({ deadlineAt }) => <Time at={deadlineAt} none="" /> },
-    "id",
+    {
+      id: "question",
+      title: "Question",
+      width: "minmax(160px, 3fr)",
+      linked: ({ question }) => visible(splitQuestion(question)[0]),
+    },
+    { id: "does", title: "What it will do", width: "minmax(144px, 2fr)", cell: (ask) => <Does ask={ask} /> },
+    { id: "state", title: "State", width: "112px", cell: ({ state }) => <State word={askStateWord(state)} /> },
+    { id: "held", title: "Asked of", width: "minmax(80px, 1fr)", cell: (ask) => <Held ask={ask} /> },
+    { id: "left", title: "Time left", width: "104px", cell: (ask) => <Left ask={ask} /> },
+    { id: "asked", title: "Asked", width: "128px", cell: ({ askedAt }) => <Time at={askedAt} /> },
   ],
   card: (ask) => (
     <>
@@ -84,6 +93,21 @@ function useHolders() {
 /** Draws who is asked, or how the question was settled. */
 function Held({ ask: { decision, principalId, approvalId } }: { ask: Ask }) {
   return <span>{decision === undefined ? principalId : decisionWords(decision, approvalId !== "")}</span>;
+}
+
+/** Draws what happens after the answer that continues the job. */
+function Does({ ask }: { ask: Ask }) {
+  const [, more] = splitQuestion(ask.question);
+  const words = more || continuationWords("proceed", askPlace(ask)).does;
+  return <span title={words}>{visible(words)}</span>;
+}
+
+/** Draws how long a contact has to answer. */
+function Left({ ask: { state, deadlineAt } }: { ask: Ask }) {
+  const now = useNow();
+  if (state !== AskState.PENDING) return null;
+  if (deadlineAt === undefined) return <span>no limit</span>;
+  return <span>{durationWords(Math.max(0, timestampMs(deadlineAt) - now))}</span>;
 }
 
 function NoAsks({ search: { show } }: ListPart<Ask, { show?: "settled" | undefined }>) {

@@ -11,7 +11,11 @@ export const callsSearch = listSearch(
     tool: textParam,
     entity: textParam,
     outcome: oneOfParam(callOutcomes),
+    /** `failed` lists only failed calls. Unset: calls with every outcome are listed. */
+    tab: oneOfParam(["failed"]),
     job: textParam,
+    /** Id of the step of the job whose calls are listed. */
+    step: textParam,
     account: textParam,
     ...spanParams,
   },
@@ -22,14 +26,16 @@ export const callsSearch = listSearch(
     open: textParam,
   },
   (
-    { tool = "", entity = "", outcome = "", job = "", account = "", ...span },
+    { tool = "", entity = "", outcome = "", tab, job = "", step = "", account = "", ...span },
     now,
   ): MessageInitShape<typeof ListToolCallsRequestSchema> => ({
     pageSize: 200,
     toolSlug: tool,
     entityId: entity,
     outcome,
+    failed: tab === "failed",
     jobId: job,
+    stepId: step,
     connectedAccountId: account,
     ...spanRequest(span, now),
   }),

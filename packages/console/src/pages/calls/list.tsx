@@ -1,8 +1,11 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { type ToolCall, ToolsService } from "@svc/gen/tools";
 import { Link } from "@tanstack/react-router";
+import type { ListPart } from "../../frame/list-filters.tsx";
 import { ListPage, listPage } from "../../frame/list-page.tsx";
+import { KeyName } from "../../session/key-name.tsx";
 import { Button, buttonClass } from "../../ui/buttons/button.tsx";
+import { ToggleButton } from "../../ui/buttons/toggle-button.tsx";
 import { anyOf } from "../../ui/fields/choice.tsx";
 import { SidePanel } from "../../ui/layout/split.tsx";
 import { Line, Stack } from "../../ui/layout/stack.tsx";
@@ -14,6 +17,7 @@ import { State } from "../../ui/values/state.tsx";
 import { Time } from "../../ui/values/time.tsx";
 import { callOutcomes, outcomeWord } from "../../words/calls.ts";
 import { durationWords } from "../../words/time.ts";
+import { JobLink } from "../jobs/job-link.tsx";
 import { CallBody } from "./call-body.tsx";
 import { callsSearch } from "./filters.ts";
 
@@ -24,24 +28,42 @@ const calls = listPage({
   params: callsSearch,
   isLive: ({ live }) => live !== "off",
   filters: {
+    tab: Tabs,
     tool: { typed: "Tool", placeholder: "Tool, such as calendar.list_events" },
     entity: { typed: "User", short: true },
-    outcome: { choice: "Outcome", options: anyOf(callOutcomes.map(outcomeWord)) },
+    outcome: { choice: "Outcome", options: anyOf(callOutcomes.map(outcomeWord)), also: { tab: undefined } },
     range: { span: "Time" },
-    job: ({ search, change }) => <Only what="job" id={search.job} onClear={() => change({ job: undefined })} />,
+    job: ({ search, change }) => (
+      <Only what="job" id={search.job} onClear={() => change({ job: undefined, step: undefined })} />
+    ),
+    step: ({ search, change }) => <Only what="step" id={search.step} onClear={() => change({ step: undefined })} />,
     account: ({ search, change }) => (
       <Only what="account" id={search.account} onClear={() => change({ account: undefined })} />
     ),
     live: { switch: "Live", off: "off" },
   },
-  columns: [
-    { id: "made", title: "Time", width: "136px", cell: ({ createdAt }) => <Time at={createdAt} /> },
-    { id: "tool", title: "Tool", width: "minmax(160px, 2fr)", cell: ({ toolSlug }) => <span>{toolSlug}</span> },
-    { id: "outcome", title: "Outcome", width: "160px", cell: ({ outcome }) => <State word={outcomeWord(outcome)} /> },
-    { id: "entity", title: "User", width: "minmax(72px, 1fr)", cell: ({ entityId }) => <span>{entityId}</span> },
-    { id: "took", title: "Took", width: "80px", cell: (call) => tookWords(call) },
-    { id: "by", title: "By", width: "64px", cell: ({ jobId }) => (jobId === "" ? "caller" : "job") },
-    "id",
+  columns: ({ projectId }) => [
+    {
+      id: "tool",
+      title: "Tool",
+      width: "minmax(152px, 2fr)",
+      linked: ({ toolSlug, toolTitle }) => toolTitle || toolSlug,
+    },
+    { id: "glance", title: "First argument", width: "minmax(96px, 2fr)", cell: ({ glance }) => glance },
+    {
+      id: "outcome",
+      title: "Outcome and cause",
+      width: "minmax(160px, 3fr)",
+      cell: ({ outcome, failure }) => (
+        <span title={failure?.title}>
+          <State word={outcomeWord(outcome)} /> {failure?.title}
+        </span>
+      ),
+    },
+    { id: "entity", title: "User", width: "minmax(64px, 1fr)", cell: ({ entityId }) => entityId },
+    { id: "by", title: "By", width: "96px", cell: (call) => <By call={call} projectId={projectId} /> },
+    { id: "took", title: "Took", width: "72px", cell: (call) => tookWords(call) },
+    { id: "made", title: "Time", width: "128px", cell: ({ createdAt }) => <Time at={createdAt} /> },
   ],
   card: (call) => (
     <>
@@ -63,6 +85,32 @@ const calls = listPage({
 /** Draws the tool calls of the project, newest first. If a call is open, its panel is next to the list. */
 export default function CallsPage() {
   return <ListPage of={calls} />;
+}
+
+/** Draws the tabs of the list: all calls, failed calls, and calls that wait for a confirmation. */
+function Tabs({ search, change }: ListPart<ToolCall, ReturnType<typeof callsSearch.read>>) {
+  const isHeld = search.outcome === "held";
+  return (
+    <>
+      <ToggleButton
+        on={search.tab === undefined && !isHeld}
+        onPress={() => change({ tab: undefined, outcome: undefined })}
+      >
+        All
+      </ToggleButton>
+      <ToggleButton on={search.tab === "failed"} onPress={() => change({ tab: "failed", outcome: undefined })}>
+        Failed
+      </ToggleButton>
+      <ToggleButton on={isHeld} onPress={() => change({ tab: undefined, outcome: "held" })}>
+        Needs confirmation
+      </ToggleButton>
+    </>
+  );
+}
+
+/** Draws who made a call: a job, or the key of a caller. */
+function By({ call: { jobId, keyId }, projectId }: { call: ToolCall; projectId: string }) {
+  return jobId === "" ? <KeyName id={keyId} /> : <JobLink projectId={projectId} id={jobId} />;
 }
 
 /** Draws a filter that a link set (for example the link on a job's page), with a button that removes the filter. */

@@ -7,13 +7,13 @@ import { ListLink } from "./list-link.tsx";
 
 const shownMax = 5;
 
-const pages: Partial<Record<TraceKind, readonly [page: string, icon: IconName]>> = {
-  [TraceKind.CALL]: ["calls", "plug"],
-  [TraceKind.DELIVERY]: ["deliveries", "event"],
-  [TraceKind.JOB]: ["jobs", "play"],
+const icons: Partial<Record<TraceKind, IconName>> = {
+  [TraceKind.CALL]: "plug",
+  [TraceKind.DELIVERY]: "event",
+  [TraceKind.JOB]: "play",
 };
 
-/** Draws the five largest groups of failures of the last 24 hours, each with a link to its newest member. Draws nothing if nothing failed. */
+/** Draws the five largest groups of failures of the last 24 hours, each with a link to its page. Draws nothing if nothing failed. */
 export function Failing({ projectId, failures: { groups } }: { projectId: string; failures: ListFailuresResponse }) {
   if (groups.length === 0) return null;
   return (
@@ -30,22 +30,21 @@ export function Failing({ projectId, failures: { groups } }: { projectId: string
 }
 
 function GroupLink({ group, projectId }: { group: FailureGroup; projectId: string }) {
-  const { kind, title, count, lastAt, newestId } = group;
-  const [page, icon] = pages[kind] ?? ["calls", "alert"];
+  const { kind, title, count, lastAt, fingerprint } = group;
   return (
     <ListLink
-      list={{ to: `/p/$projectId/${page}/${newestId}`, search: {} }}
+      list={{ to: `/p/$projectId/failures/${fingerprint}`, search: {} }}
       projectId={projectId}
       className={styles["need"] ?? ""}
     >
-      <Icon name={icon} />
+      <Icon name={icons[kind] ?? "alert"} />
       <span>
         <b>{title}</b>
         <span className={styles["says"]}>
           {count === 1 ? "Once" : `${count.toLocaleString("en")} times`} in 24 hours, last <Time at={lastAt} />
         </span>
       </span>
-      <span className={styles["action"]}>Open the newest</span>
+      <span className={styles["action"]}>Open</span>
     </ListLink>
   );
 }

@@ -14,10 +14,10 @@ import { jobStatusWord } from "../../words/jobs.ts";
 import { actsOf, cancelWords } from "./job-actions.ts";
 import { JobBody } from "./job-body.tsx";
 import { jobTitle } from "./job-words.ts";
-import { RetryDialog } from "./retry-dialog.tsx";
 import { useJob, useRefreshJob } from "./use-job.ts";
 
 const RerunDialog = lazy(() => import("./rerun-dialog.tsx"));
+const RetryDialog = lazy(() => import("./retry-dialog.tsx"));
 
 type Open = "cancel" | "retry" | "rerun" | "promote" | undefined;
 
@@ -77,8 +77,10 @@ function JobButtons({ job, projectId }: { job: Job; projectId: string }) {
       </Menu>
       <FaultNotice error={pause.error ?? resume.error} />
       {open === "cancel" && <CancelDialog job={job} onClose={close} />}
-      {open === "retry" && <RetryDialog job={job} onClose={close} />}
-      <Suspense>{open === "rerun" && <RerunDialog job={job} projectId={projectId} onClose={close} />}</Suspense>
+      <Suspense>
+        {open === "retry" && <RetryDialog job={job} onClose={close} />}
+        {open === "rerun" && <RerunDialog job={job} projectId={projectId} onClose={close} />}
+      </Suspense>
       {open === "promote" && <PromoteDialog job={job} onClose={close} />}
     </>
   );

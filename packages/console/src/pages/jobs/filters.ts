@@ -1,5 +1,5 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { type Job, JobStatus, JobView, type ListJobsRequestSchema } from "@svc/gen/jobs";
+import { type Job, JobOriginKind, JobStatus, JobView, type ListJobsRequestSchema } from "@svc/gen/jobs";
 import { listSearch, spanParams } from "../../frame/list-search.ts";
 import { oneOfParam, textParam } from "../../shell/search-params.ts";
 import { jobStatuses, jobStatusOf, jobStatusWord } from "../../words/jobs.ts";
@@ -7,16 +7,18 @@ import { parkWords } from "../../words/park.ts";
 import { spanRequest } from "../../words/spans.ts";
 
 /** The most used filters of the list of jobs. Each filter stands for several statuses. */
-export const presets = ["waiting", "running", "failed"] as const;
+export const presets = ["running", "waiting", "failed"] as const;
 
-/** Name of a preset of the list of jobs (`waiting`, `running` or `failed`). A preset is a filter for several job statuses. */
-export type Preset = (typeof presets)[number];
+type Preset = (typeof presets)[number];
 
 const presetStatuses: Record<Preset, readonly JobStatus[]> = {
   waiting: [JobStatus.PENDING_PLAN_APPROVAL, JobStatus.PARKED],
   running: [JobStatus.SIMULATING, JobStatus.QUEUED, JobStatus.RUNNING, JobStatus.COMPENSATING],
   failed: [JobStatus.FAILED, JobStatus.ABORTED, JobStatus.EXPIRED],
 };
+
+const originKinds = { key: JobOriginKind.KEY, schedule: JobOriginKind.SCHEDULE, skill: JobOriginKind.SKILL } as const;
+const origins = ["key", "schedule", "skill"] as const;
 
 /** The search parameters of the list of jobs. */
 export const jobsSearch = listSearch(
@@ -29,9 +31,18 @@ export const jobsSearch = listSearch(
     title: textParam,
     /** Slug of the skill whose jobs are listed. Unset: the jobs of all skills and other programs are listed. */
     skill: textParam,
+    /** Kind of caller or resource that started the listed jobs. Unset: jobs of every origin are listed. */
+    origin: oneOfParam(origins),
+    /** Fingerprint of the failure that the listed jobs have. Unset: jobs with any failure or none are listed. */
+    failure: textParam,
+    /** Hash of the program of the listed jobs. Unset: jobs of every program are listed. */
+    program: textParam,
   },
   {},
-  ({ preset, status, mode, title, skill, ...span }, now): MessageInitShape<typeof ListJobsRequestSchema> => {
+  (
+    { preset, status, mode, title, skill, origin, failure, program, ...span },
+    now,
+  ): MessageInitShape<typeof ListJobsRequestSchema> => {
     const known = status === undefined ? undefined : jobStatusOf(status);
     return {
       pageSize: 100,
@@ -40,10 +51,16 @@ export const jobsSearch = listSearch(
       mode: mode ?? "",
       titleContains: title ?? "",
       skillSlug: skill ?? "",
+      originKind: origin === undefined ? JobOriginKind.UNSPECIFIED : originKinds[origin],
+      failureFingerprint: failure ?? "",
+      programHash: program ?? "",
       ...spanRequest(span, now),
     };
   },
 );
+
+/** Search parameters of the list of jobs, as they were read. */
+export type JobsSearch = ReturnType<typeof jobsSearch.read>;
 
 /**
  * True if the page lists this job of the service's answer. The list `waiting` shows only jobs that wait for a person, so a job that waits

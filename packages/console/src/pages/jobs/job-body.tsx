@@ -26,13 +26,15 @@ import { jobTimes, type StepsNow, workedMs } from "./timeline-rows.ts";
 import { useRefreshJob } from "./use-job.ts";
 
 const Log = lazy(() => import("./log.tsx"));
+const Compare = lazy(() => import("./compare.tsx"));
 const JobGraph = lazy(async () => ({ default: (await import("./job-graph.tsx")).JobGraph }));
 
 const route = getRouteApi("/p/$projectId/jobs/$jobId");
 
 /** Draws the content of a job's page. */
 export function JobBody({ job, simulation, projectId }: { job: Job; simulation: Job | undefined; projectId: string }) {
-  const { step, part, order, tab = "timeline", folded, zoom } = route.useSearch();
+  const { step, part, order, with: withId, folded, zoom, ...search } = route.useSearch();
+  const { tab = withId === undefined ? "timeline" : "compare" } = search;
   const navigate = route.useNavigate();
   const change = (to: ReturnType<typeof route.useSearch>) =>
     void navigate({ search: (old) => ({ ...old, ...to }), replace: true, resetScroll: false });
@@ -110,6 +112,15 @@ export function JobBody({ job, simulation, projectId }: { job: Job; simulation: 
       words: "Result and receipt",
       panel: <JobResult job={job} simulation={simulation} projectId={projectId} />,
     },
+    {
+      id: "compare" as const,
+      words: "Compare",
+      panel: (
+        <Suspense fallback={<Skeleton rows={6} />}>
+          <Compare job={job} withId={withId} projectId={projectId} />
+        </Suspense>
+      ),
+    },
     ...(simulation === undefined && job.mode !== "simulate"
       ? []
       : [{ id: "simulation" as const, words: "Not sent", panel: <Simulation jobId={(simulation ?? job).id} /> }]),
@@ -124,7 +135,7 @@ export function JobBody({ job, simulation, projectId }: { job: Job; simulation: 
             label="Parts of the job"
             tabs={tabs}
             selected={tab}
-            onSelect={(id) => change({ tab: id === "timeline" ? undefined : id })}
+            onSelect={(id) => change({ tab: id === "timeline" ? undefined : id, with: undefined })}
           />
         </div>
         {shownStep !== undefined && (

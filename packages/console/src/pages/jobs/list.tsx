@@ -1,6 +1,10 @@
-import { type Job, JobsService } from "@svc/gen/jobs";
+import { timestampMs } from "@bufbuild/protobuf/wkt";
+import { type Job, JobOriginKind, JobsService } from "@svc/gen/jobs";
 import { Link } from "@tanstack/react-router";
+import { lazy } from "react";
+import { useNow } from "../../clock.ts";
 import { ListPage, listPage } from "../../frame/list-page.tsx";
+import { KeyName } from "../../session/key-name.tsx";
 import { buttonClass } from "../../ui/buttons/button.tsx";
 import { ToggleButton } from "../../ui/buttons/toggle-button.tsx";
 import { anyOf } from "../../ui/fields/choice.tsx";
@@ -11,10 +15,15 @@ import { State } from "../../ui/values/state.tsx";
 import { Time } from "../../ui/values/time.tsx";
 import { hasEnded, jobStatuses, jobStatusWord } from "../../words/jobs.ts";
 import { parkWords } from "../../words/park.ts";
-import { isListed, jobsSearch, type Preset, presets } from "./filters.ts";
+import { durationWords } from "../../words/time.ts";
+import { isListed, jobsSearch, presets } from "./filters.ts";
+import { JobLink, ScheduleLink } from "./job-link.tsx";
 import { jobTitle } from "./job-words.ts";
+import { StepsBar } from "./steps-bar.tsx";
 
-const words: Record<Preset, string> = { waiting: "Waiting for a person", running: "Running", failed: "Failed" };
+const BulkBar = lazy(() => import("./bulk-bar.tsx"));
+
+const words = { running: "Running", waiting: "Waiting for a person", failed: "Failed" } as const;
 
 const jobs = listPage({
   title: "Jobs",
@@ -29,39 +38,53 @@ const jobs = listPage({
     </Link>
   ),
   filters: {
-    // Presets come first because they are used most.
-    preset: ({ search, change }) =>
-      presets.map((preset) => (
-        <ToggleButton
-          key={preset}
-          on={search.preset === preset}
-          onPress={() => change({ preset: search.preset === preset ? undefined : preset, status: undefined })}
-        >
-          {presetWords(preset)}
-        </ToggleButton>
-      )),
+    // The tabs come first because they are used most.
+    preset: {
+      tabs: [{ value: "", words: "All" }, ...presets.map((preset) => ({ value: preset, words: words[preset] }))],
+      also: { status: undefined },
+    },
     title: { typed: "Title", short: true },
     status: {
       choice: "Status",
       options: anyOf(jobStatuses.map(jobStatusWord)),
       also: { preset: undefined },
     },
+    origin: {
+      choice: "Started by",
+      options: [
+        { value: "", words: "any" },
+        { value: "key", words: "a key" },
+        { value: "schedule", words: "a schedule" },
+        { value: "skill", words: "a saved tool" },
+      ],
+    },
     mode: { choice: "Mode", options: anyOf(["live", "simulate", "rehearse"]) },
     range: { span: "Submitted" },
-    skill: ({ search, change }) =>
-      search.skill !== undefined && (
-        <ToggleButton on onPress={() => change({ skill: undefined })}>
-          {search.skill}
-        </ToggleButton>
-      ),
+    skill: ({ search, change }) => only(search.skill, () => change({ skill: undefined })),
+    failure: ({ search, change }) => only(search.failure && "One failure", () => change({ failure: undefined })),
+    program: ({ search, change }) => only(search.program && "One program", () => change({ program: undefined })),
   },
-  columns: [
-    { id: "created", title: "Submitted", width: "136px", cell: ({ createdAt }) => <Time at={createdAt} /> },
-    { id: "title", title: "Title", width: "minmax(160px, 3fr)", cell: (job) => jobTitle(job) },
-    { id: "status", title: "Status", width: "184px", cell: ({ status }) => <State word={jobStatusWord(status)} /> },
-    { id: "why", title: "Reason", width: "minmax(140px, 2fr)", cell: (job) => jobWhy(job) },
-    { id: "mode", title: "Mode", width: "88px", cell: ({ mode }) => mode },
-    "id",
+  columns: ({ projectId }) => [
+    { id: "title", title: "Title", width: "minmax(136px, 2fr)", linked: (job) => jobTitle(job) },
+    {
+      id: "state",
+      title: "State and cause",
+      width: "minmax(184px, 3fr)",
+      cell: (job) => (
+        <span title={jobWhy(job)}>
+          <State word={jobStatusWord(job.status)} /> {jobWhy(job)}
+        </span>
+      ),
+    },
+    { id: "steps", title: "Steps", width: "88px", cell: (job) => <StepsBar job={job} /> },
+    {
+      id: "by",
+      title: "Started by",
+      width: "minmax(88px, 1fr)",
+      cell: (job) => <StartedBy job={job} projectId={projectId} />,
+    },
+    { id: "took", title: "Took", width: "72px", cell: (job) => <Took job={job} /> },
+    { id: "created", title: "Time", width: "128px", cell: ({ createdAt }) => <Time at={createdAt} /> },
   ],
   card: (job) => (
     <>
@@ -74,6 +97,7 @@ const jobs = listPage({
   ),
   rowId: ({ id }) => id,
   open: ({ id }, projectId) => ({ to: "/p/$projectId/jobs/$jobId", params: { projectId, jobId: id } }),
+  bulk: (part) => <BulkBar {...part} />,
   empty: NoJobs,
   noMatch: "No job matches",
 });
@@ -81,6 +105,17 @@ const jobs = listPage({
 /** Draws the jobs of the project, newest first. */
 export default function JobsPage() {
   return <ListPage of={jobs} />;
+}
+
+function only(shown: string | undefined, onClear: () => void) {
+  return (
+    shown !== undefined &&
+    shown !== "" && (
+      <ToggleButton on onPress={onClear}>
+        {shown}
+      </ToggleButton>
+    )
+  );
 }
 
 function NoJobs() {
@@ -93,18 +128,39 @@ function NoJobs() {
   );
 }
 
-/** Returns the label of a preset's button. */
-function presetWords(preset: Preset): string {
-  return words[preset];
+/** Draws who or what started a job. */
+function StartedBy({ job: { origin, submittedByKeyId }, projectId }: { job: Job; projectId: string }) {
+  const { kind, id = "", title = "" } = origin ?? {};
+  switch (kind) {
+    case JobOriginKind.SCHEDULE:
+      return <ScheduleLink projectId={projectId} id={id} words={title || id} />;
+    case JobOriginKind.JOB:
+      return <JobLink projectId={projectId} id={id} />;
+    case JobOriginKind.SKILL:
+      return <span>{id}</span>;
+    default:
+      return <KeyName id={submittedByKeyId} />;
+  }
 }
 
-/** Returns what a job waits for, or its last error. Empty if neither applies. */
+/** Draws the time from the submission of a job to its end, or until now. */
+function Took({ job: { createdAt, finishedAt } }: { job: Job }) {
+  const now = useNow();
+  if (createdAt === undefined) return null;
+  return (
+    <span>{durationWords((finishedAt === undefined ? now : timestampMs(finishedAt)) - timestampMs(createdAt))}</span>
+  );
+}
+
+/** Returns what a job waits for, or why it failed. Empty if neither applies. */
 function jobWhy({
   park,
+  failure,
   lastError,
   pausedAt,
   status,
-}: Pick<Job, "park" | "lastError" | "pausedAt" | "status">): string {
+}: Pick<Job, "park" | "failure" | "lastError" | "pausedAt" | "status">): string {
+  if (failure !== undefined) return failure.title;
   if (park !== undefined) {
     const { title } = parkWords(park.reason);
     return park.judgment?.question ?? title;

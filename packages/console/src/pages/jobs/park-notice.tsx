@@ -1,7 +1,7 @@
 import { type Failure, Remedy } from "@svc/gen/failures";
 import type { Job } from "@svc/gen/jobs";
 import { Link } from "@tanstack/react-router";
-import { useState } from "react";
+import { lazy, Suspense, useState } from "react";
 import { Button, buttonClass } from "../../ui/buttons/button.tsx";
 import { Section } from "../../ui/layout/section.tsx";
 import { Skeleton } from "../../ui/notice/empty.tsx";
@@ -14,7 +14,8 @@ import { AskBody } from "../asks/ask-body.tsx";
 import { Plan } from "../asks/plan.tsx";
 import { useAsk } from "../asks/use-ask.ts";
 import { JobLink } from "./job-link.tsx";
-import { RetryDialog } from "./retry-dialog.tsx";
+
+const RetryDialog = lazy(() => import("./retry-dialog.tsx"));
 
 /** Draws the reason why a job waits, the form that answers its question, and the job's last error. */
 export function ParkNotice({ job, projectId }: { job: Job; projectId: string }) {
@@ -105,7 +106,7 @@ function RemedyButton({ job, failure, projectId }: { job: Job; failure: Failure;
         <Button kind="primary" icon="replay" onPress={() => setOpen(true)}>
           {words}
         </Button>
-        {isOpen && <RetryDialog job={job} onClose={() => setOpen(false)} />}
+        <Suspense>{isOpen && <RetryDialog job={job} onClose={() => setOpen(false)} />}</Suspense>
       </>
     );
   }

@@ -10,7 +10,15 @@ import { useRefreshJob } from "./use-job.ts";
  * Draws the dialog that retries a job which failed. The same job runs again, from the step where it stopped or from an earlier step.
  * `fromStepId`: the step that is chosen at first. Default: the step where the job stopped.
  */
-export function RetryDialog({ job, fromStepId = "", onClose }: { job: Job; fromStepId?: string; onClose: () => void }) {
+export default function RetryDialog({
+  job,
+  fromStepId = "",
+  onClose,
+}: {
+  job: Job;
+  fromStepId?: string;
+  onClose: () => void;
+}) {
   const refresh = useRefreshJob(job.id);
   const [idempotencyKey] = useState(randomKey);
   const params = programPart(job.programJson, "params");

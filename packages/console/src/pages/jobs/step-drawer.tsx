@@ -10,7 +10,7 @@ import {
 } from "@svc/gen/jobs";
 import { type ToolCall, ToolsService } from "@svc/gen/tools";
 import { Link } from "@tanstack/react-router";
-import { type ReactNode, useId, useState } from "react";
+import { lazy, type ReactNode, Suspense, useId, useState } from "react";
 import { useRows } from "../../calls/rows.ts";
 import { Button, buttonClass, IconButton } from "../../ui/buttons/button.tsx";
 import { StepTile } from "../../ui/flow/step-tile.tsx";
@@ -24,14 +24,15 @@ import { Facts } from "../../ui/values/facts.tsx";
 import { State } from "../../ui/values/state.tsx";
 import { Time } from "../../ui/values/time.tsx";
 import { outcomeWord } from "../../words/calls.ts";
-import { rowWord, stepWord } from "../../words/jobs.ts";
+import { rowWord, stepNowWord, stepWord } from "../../words/jobs.ts";
 import { sentence, visible } from "../../words/text.ts";
 import { durationWords } from "../../words/time.ts";
 import { rowWords } from "./job-words.ts";
 import { allSteps, type ListedStep } from "./program.ts";
-import { RetryDialog } from "./retry-dialog.tsx";
 import styles from "./step-drawer.module.css";
 import { stepMs } from "./timeline-rows.ts";
+
+const RetryDialog = lazy(() => import("./retry-dialog.tsx"));
 
 /** A part of a step that its drawer shows in place of the overview. */
 type Part = "input" | "output" | "calls" | "rows";
@@ -71,7 +72,7 @@ export function StepDrawer({
           <span className="visually-hidden">Step </span>
           {visible(listed.id)}
         </h2>
-        <State word={stepWord(step?.state ?? "waiting")} />
+        <State word={step === undefined ? stepWord("waiting") : stepNowWord(step)} />
         <span className={styles["close"]}>
           <IconButton icon="cross" label="Close" onPress={() => onChange({ step: undefined, part: undefined })} />
         </span>
@@ -117,10 +118,10 @@ function Overview({ onLog, ...props }: DrawerProps & { onLog: () => void }) {
     <Stack>
       {errors.length > 0 && (
         <Section title="What went wrong">
-          {errors.map(({ code, count, sample }) => (
+          {errors.map(({ code, count, sample, failure }) => (
             <p key={code} className={styles["error"]}>
               <b>{code}</b> {count > 1 && `× ${count} `}
-              <bdi>{visible(sample)}</bdi>
+              <bdi>{visible(failure?.title ?? sample)}</bdi>
             </p>
           ))}
         </Section>
@@ -138,7 +139,12 @@ function Overview({ onLog, ...props }: DrawerProps & { onLog: () => void }) {
           Retry from here
         </Button>
         {callCount(receipt) > 0 && (
-          <Link to="/p/$projectId/calls" params={{ projectId }} search={{ job: job.id }} className={buttonClass()}>
+          <Link
+            to="/p/$projectId/calls"
+            params={{ projectId }}
+            search={{ job: job.id, step: listed.id }}
+            className={buttonClass()}
+          >
             Open calls
           </Link>
         )}
@@ -146,7 +152,9 @@ function Overview({ onLog, ...props }: DrawerProps & { onLog: () => void }) {
           Show in the log
         </Button>
       </Line>
-      {isRetrying && <RetryDialog job={job} fromStepId={listed.id} onClose={() => setIsRetrying(false)} />}
+      <Suspense>
+        {isRetrying && <RetryDialog job={job} fromStepId={listed.id} onClose={() => setIsRetrying(false)} />}
+      </Suspense>
     </Stack>
   );
 }
@@ -312,21 +320,20 @@ function Rows({ job, listed, receipt }: DrawerProps) {
 
 /** Draws the calls of the job that this step made, newest first. */
 function StepCalls({ job, projectId, listed }: DrawerProps) {
-  const list = useJobCalls(job.id);
-  const rows = list.rows.filter(({ stepId }) => stepId === listed.id);
+  const list = useJobCalls(job.id, listed.id);
   return (
     <Stack>
-      <ListStates list={{ ...list, rows }} empty={<p>The step has made no calls.</p>} skeletonRows={3}>
-        <CallList calls={rows} projectId={projectId} />
+      <ListStates list={list} empty={<p>The step has made no calls.</p>} skeletonRows={3}>
+        <CallList calls={list.rows} projectId={projectId} />
       </ListStates>
       <LoadMore list={list} />
     </Stack>
   );
 }
 
-/** Reads the calls of a job, newest first. */
-export function useJobCalls(jobId: string) {
-  return useRows(ToolsService.method.listToolCalls, { jobId, pageSize: 200 }, ({ calls }) => calls);
+/** Reads the calls of a job, newest first. `stepId`: reads only the calls of this step. */
+export function useJobCalls(jobId: string, stepId = "") {
+  return useRows(ToolsService.method.listToolCalls, { jobId, stepId, pageSize: 200 }, ({ calls }) => calls);
 }
 
 /** Draws calls as lines with their tool, outcome, duration and link. */

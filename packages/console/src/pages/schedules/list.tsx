@@ -1,16 +1,14 @@
-import { StandingService } from "@svc/gen/standing";
+import { StandingService, StandingState } from "@svc/gen/standing";
 import { Link } from "@tanstack/react-router";
 import { ListPage, listPage } from "../../frame/list-page.tsx";
 import { buttonClass } from "../../ui/buttons/button.tsx";
-import { anyOf } from "../../ui/fields/choice.tsx";
 import { Line } from "../../ui/layout/stack.tsx";
 import { Empty } from "../../ui/notice/empty.tsx";
 import { State } from "../../ui/values/state.tsx";
 import { Time } from "../../ui/values/time.tsx";
-import { standingStates, standingWord } from "../../words/standing.ts";
-import { ScheduleLink } from "../jobs/job-link.tsx";
+import { standingWord, startWords } from "../../words/standing.ts";
 import { schedulesSearch } from "./filters.ts";
-import { Strip } from "./strip.tsx";
+import { Strip, SuccessRate } from "./strip.tsx";
 
 const schedules = listPage({
   title: "Schedules",
@@ -23,20 +21,23 @@ const schedules = listPage({
       New schedule
     </Link>
   ),
-  filters: { state: { choice: "State", options: anyOf(standingStates.map(standingWord)) } },
-  isClearable: false,
-  columns: ({ projectId }) => [
-    { id: "title", title: "Title", width: "minmax(160px, 2fr)", cell: ({ title, slug }) => title || slug },
-    { id: "state", title: "State", width: "144px", cell: ({ state }) => <State word={standingWord(state)} /> },
-    { id: "source", title: "Started by", width: "96px", cell: ({ sourceKind }) => sourceKind },
-    { id: "next", title: "Next", width: "136px", cell: ({ nextTimes }) => <Time at={nextTimes[0]} none="" /> },
-    { id: "runs", title: "Last 20 runs", width: "160px", cell: ({ id }) => <Strip id={id} /> },
-    {
-      id: "slug",
-      title: "Name",
-      width: "minmax(96px, 1fr)",
-      cell: ({ id, slug }) => <ScheduleLink projectId={projectId} id={id} words={slug} />,
+  filters: {
+    state: {
+      tabs: [
+        { value: "", words: "All" },
+        { value: standingWord(StandingState.PAUSED).word, words: "Paused" },
+        { value: standingWord(StandingState.PENDING_APPROVAL).word, words: "Needs approval" },
+      ],
     },
+  },
+  isClearable: false,
+  columns: [
+    { id: "title", title: "Title", width: "minmax(144px, 2fr)", linked: ({ title, slug }) => title || slug },
+    { id: "starts", title: "Starts", width: "minmax(144px, 2fr)", cell: (schedule) => startWords(schedule) },
+    { id: "state", title: "State", width: "136px", cell: ({ state }) => <State word={standingWord(state)} /> },
+    { id: "runs", title: "Last 20 runs", width: "152px", cell: ({ id }) => <Strip id={id} /> },
+    { id: "rate", title: "Success", width: "72px", cell: ({ id }) => <SuccessRate id={id} /> },
+    { id: "next", title: "Next", width: "128px", cell: ({ nextTimes }) => <Time at={nextTimes[0]} none="" /> },
   ],
   card: ({ id, title, slug, state, nextTimes }) => (
     <>

@@ -1,5 +1,5 @@
-import { StandingService } from "@svc/gen/standing";
-import { getRouteApi } from "@tanstack/react-router";
+import { type StandingRun, StandingService } from "@svc/gen/standing";
+import { getRouteApi, Link } from "@tanstack/react-router";
 import { useRows } from "../../calls/rows.ts";
 import { anyOf, Choice } from "../../ui/fields/choice.tsx";
 import { Section } from "../../ui/layout/section.tsx";
@@ -30,6 +30,11 @@ const reasons = [
   ],
   ...["input_invalid", "filter_error", "start_failed", "key_revoked", "approval", "cancelled"],
 ];
+
+/** Returns why a run failed, or the details of why it was not started. Empty if there are none. */
+function whyOf({ failure, detail }: StandingRun): string {
+  return failure?.title ?? detail;
+}
 
 /**
  * Draws the runs of a schedule, newest first. A filter selects a reason why a run was not started. The list then shows only the runs that
@@ -69,11 +74,13 @@ export function Runs({ id, projectId }: { id: string; projectId: string }) {
                   {run.kind}
                   {run.reason !== "" && `, ${run.reason}`}
                   {run.count > 1 && `, ${run.count} times`}
-                  {run.detail !== "" && `: ${run.detail}`}
+                  {whyOf(run) !== "" && `: ${whyOf(run)}`}
                 </span>
               </Line>
               <Line>
-                <Time at={run.fireAt} />
+                <Link to="/p/$projectId/runs/$runId" params={{ projectId, runId: run.id }}>
+                  <Time at={run.fireAt} />
+                </Link>
                 {run.jobId !== "" && <JobLink projectId={projectId} id={run.jobId} />}
               </Line>
             </Line>

@@ -8,13 +8,29 @@ import styles from "./strip.module.css";
 const lookMs = 10_000;
 const shown = 20;
 
-/** Draws the last 20 runs of a schedule side by side. The newest run is on the right. */
-export function Strip({ id }: { id: string }) {
-  const list = useQuery(
+function useLastRuns(id: string) {
+  return useQuery(
     StandingService.method.listStandingRuns,
     { standingProgramId: id, pageSize: shown },
     { refetchInterval: lookMs },
   );
+}
+
+/** Draws the share of the last 20 runs with a finished job whose job succeeded. Draws nothing if no job has finished. */
+export function SuccessRate({ id }: { id: string }) {
+  const ended = (useLastRuns(id).data?.runs ?? []).filter(({ jobStatus }) => jobStatus !== "");
+  if (ended.length === 0) return null;
+  const succeeded = ended.filter(({ jobStatus }) => jobStatus === "succeeded").length;
+  return (
+    <span title={`${succeeded} of the last ${ended.length} jobs succeeded`}>
+      {Math.round((100 * succeeded) / ended.length)} %
+    </span>
+  );
+}
+
+/** Draws the last 20 runs of a schedule side by side. The newest run is on the right. */
+export function Strip({ id }: { id: string }) {
+  const list = useLastRuns(id);
   const runs = [...(list.data?.runs ?? [])].reverse();
   if (runs.length === 0) return <span className={styles["none"]}>{list.isSuccess ? "no runs yet" : ""}</span>;
   return (

@@ -1,7 +1,10 @@
 import * as Ariakit from "@ariakit/react";
-import { useState } from "react";
+import { isoTime } from "@svc/core/time";
+import { lazy, Suspense, useState } from "react";
+import { useNow } from "../../clock.ts";
 import { usePreferences } from "../../shell/preferences.ts";
-import { rangeNames, rangeWords, spanWords, type TimeSpan } from "../../words/spans.ts";
+import { dayNames, rangeNames, rangeWords, spanWords, type TimeSpan } from "../../words/spans.ts";
+import { dayStart } from "../../words/time.ts";
 import { labelOf, type Word } from "../../words/word.ts";
 import { buttonClass } from "../buttons/plain-button.tsx";
 import { classNames } from "../class-names.ts";
@@ -106,6 +109,11 @@ function Option({ option: { value, words, note }, searched }: { option: ChoiceOp
 const anyTime = { value: "", words: "any time" };
 const times = "times";
 
+const SpanEnds = lazy(() => import("./span-ends.tsx"));
+const minuteMs = 60_000;
+const [hour, ...longer] = rangeNames;
+const shownRanges = [...(hour === undefined ? [] : [hour]), ...dayNames, ...longer];
+
 /**
  * The time filter of a list. It offers ranges that end now, such as the last 24 hours. It also shows a start or end time that the page's
  * URL contains.
@@ -120,20 +128,26 @@ export function SpanChoice({
   onChange: (span: TimeSpan) => void;
 }) {
   const { zone } = usePreferences();
+  const now = useNow(minuteMs);
   const named = spanWords(span, zone);
   return (
-    <Choice
-      label={label}
-      value={named === undefined ? (span.range ?? "") : times}
-      options={[
-        anyTime,
-        ...(named === undefined ? [] : [{ value: times, words: named }]),
-        ...rangeNames.map((range) => ({ value: range, words: rangeWords(range) })),
-      ]}
-      onChange={(value) => {
-        if (value === times) return;
-        onChange({ range: rangeNames.find((name) => name === value), since: undefined, until: undefined });
-      }}
-    />
+    <>
+      <Choice
+        label={label}
+        value={named === undefined ? (span.range ?? "") : times}
+        options={[
+          anyTime,
+          ...(named === undefined ? [] : [{ value: times, words: named }]),
+          ...shownRanges.map((range) => ({ value: range, words: rangeWords(range) })),
+          ...(named === undefined ? [{ value: times, words: "custom" }] : []),
+        ]}
+        onChange={(value) => {
+          if (value === times && named !== undefined) return;
+          const since = value === times ? isoTime(dayStart(now, zone)) : undefined;
+          onChange({ range: shownRanges.find((name) => name === value), since, until: undefined });
+        }}
+      />
+      <Suspense>{named !== undefined && <SpanEnds span={span} zone={zone} onChange={onChange} />}</Suspense>
+    </>
   );
 }

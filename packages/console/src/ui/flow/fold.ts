@@ -125,8 +125,11 @@ export function flowKeyAct(
       return isClosed === false ? { act: "toggle" } : moveToParent(rows, at);
     case "0":
       return letters ? { act: "reset" } : undefined;
-    default:
-      return gridAct(key, at, rows.length, letters);
+    default: {
+      const act = gridAct(key, at, rows.length, letters);
+      // The rows of a timeline cannot be selected.
+      return act?.act === "select" ? undefined : act;
+    }
   }
 }
 

@@ -9,7 +9,7 @@ test("arrows, j and k go a row, and stop at either end", () => {
 });
 
 test("with letters turned off, a letter does nothing and the other keys still do", () => {
-  for (const letter of ["j", "k", "o", "c"]) expect(gridAct(letter, 1, 3, false)).toBeUndefined();
+  for (const letter of ["j", "k", "o", "c", "x"]) expect(gridAct(letter, 1, 3, false)).toBeUndefined();
   expect(gridAct("Enter", 1, 3, false)).toEqual({ act: "open" });
   expect(gridAct("ArrowUp", 1, 3, false)).toEqual({ act: "move", to: 0 });
 });

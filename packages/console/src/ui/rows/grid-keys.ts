@@ -6,6 +6,7 @@ export type GridAct =
   | { act: "open" }
   | { act: "panel" }
   | { act: "copy" }
+  | { act: "select" }
   | { act: "close" };
 
 /** Number of rows by which Page Up and Page Down move. */
@@ -34,6 +35,8 @@ export function gridAct(key: string, at: number, count: number, letters: boolean
       return { act: "open" };
     case "Escape":
       return { act: "close" };
+    case " ":
+      return { act: "select" };
     default:
       return letters ? letterAct(key, at, move) : undefined;
   }
@@ -49,6 +52,8 @@ function letterAct(key: string, at: number, move: (to: number) => GridAct): Grid
       return { act: "panel" };
     case "c":
       return { act: "copy" };
+    case "x":
+      return { act: "select" };
     default:
       return undefined;
   }

@@ -87,8 +87,8 @@ function shown(content: ReactNode): ReactNode {
   return typeof content === "string" ? visible(content) : content;
 }
 
-/** True if the user pressed the row itself. False if the user pressed a link in the row, or has just selected text. */
+/** True if the user pressed the row itself. False if the user pressed a link or a checkbox in the row, or has just selected text. */
 function isPressOfRow(event: MouseEvent): boolean {
-  if (event.target instanceof Element && event.target.closest("a, button") !== null) return false;
+  if (event.target instanceof Element && event.target.closest("a, button, input") !== null) return false;
   return getSelection()?.isCollapsed ?? true;
 }

@@ -26,6 +26,8 @@ export type GridProps<Row> = {
   onPanel?: (row: Row | undefined) => void;
   /** Id of the row whose panel is open; undefined if no panel is open. */
   openId?: string | undefined;
+  /** Selects a row, or removes it from the selection. Called for the space bar and for the key `x`. */
+  onSelect?: (row: Row) => void;
   hasMore?: boolean;
   loadMore?: () => void;
   loadingMore?: boolean;
@@ -77,11 +79,13 @@ export function Grid<Row>(props: GridProps<Row>) {
     if (row === undefined || event.ctrlKey || event.metaKey || event.altKey || isControl(event.target)) return;
     const act = gridAct(event.key, active, rows.length, shortcuts);
     if (act === undefined || (act.act === "close" && openId === undefined)) return;
+    if (act.act === "select" && props.onSelect === undefined) return;
     event.preventDefault();
     if (act.act === "move") {
       setActiveId(rowId(rows[act.to] as Row));
       virtual.scrollToIndex(act.to);
     } else if (act.act === "copy") void copyText(rowId(row), "id");
+    else if (act.act === "select") props.onSelect?.(row);
     else if (act.act === "close") onPanel?.(undefined);
     else if (act.act === "panel" && onPanel !== undefined) onPanel(rowId(row) === openId ? undefined : row);
     else onOpen(row);
@@ -167,7 +171,7 @@ function Head<Row>({ columns }: { columns: readonly Column<Row>[] }) {
       <div className={styles["head"]} role="row" aria-rowindex={1} style={{ gridTemplateColumns: tracks(columns) }}>
         {columns.map(({ id, title }) => (
           <div key={id} role="columnheader" className={styles["cell"]}>
-            {title}
+            {id === "check" ? <span className="visually-hidden">{title}</span> : title}
           </div>
         ))}
       </div>

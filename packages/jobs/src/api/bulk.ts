@@ -82,7 +82,11 @@ export function bulkMethods(context: JobsContext): Pick<ServiceImpl<typeof JobsS
       const { ids, isMore } = chosen;
       const shared = { matched: ids.length, until: timestampFromMs(untilMs) };
       if (request.dryRun) {
-        return create(BulkJobsResponseSchema, { ...shared, hasMore: isMore, summary: `counted ${jobsText(ids.length)}` });
+        return create(BulkJobsResponseSchema, {
+          ...shared,
+          hasMore: isMore,
+          summary: `counted ${jobsText(ids.length)}`,
+        });
       }
       const result = await changeJobs(context, principal, { ids, action, ctx });
       const summary = `${action.word} ${result.done} of ${jobsText(ids.length)}`;

@@ -1216,6 +1216,7 @@ const grantCases: Case[] = [
 ];
 
 const noProject = "prj_01h455vb4pex5vsknk084sn02q";
+const noPerson = "per_01h455vb4pex5vsknk084sn02q";
 const admin: Case[] = [
   ["CreateProject", { name: "" }, "invalid_argument NAME_INVALID"],
   ["CreateProject", { name: "default" }, "already_exists PROJECT_NAME_TAKEN"],
@@ -1240,6 +1241,14 @@ const admin: Case[] = [
   ["ListApiKeys", { projectId: "$project", ofPortalLinks: true }, "ok apiKeys,nextPageToken"],
   ["ListApiKeys", { projectId: noProject }, "not_found PROJECT_NOT_FOUND"],
   ["RevokeApiKey", { id: "key_01h455vb4pex5vsknk084sn02q" }, "not_found API_KEY_NOT_FOUND"],
+  ["ListPeople", {}, "ok people,nextPageToken"],
+  ["ListPeople", { pageSize: -1 }, "invalid_argument PAGE_SIZE_NEGATIVE"],
+  ["ListPeople", { pageToken: "x" }, "invalid_argument PAGE_TOKEN_INVALID"],
+  ["CreateInvitation", { projectId: noProject, role: "ROLE_MEMBER" }, "not_found PROJECT_NOT_FOUND"],
+  ["CreateInvitation", { projectId: "$project" }, "invalid_argument ROLE_INVALID"],
+  ["CreateInvitation", { projectId: "$project", role: "ROLE_MEMBER" }, "failed_precondition COMPANY_ACCOUNTS_OFF"],
+  ["SetPersonRole", { personId: noPerson, projectId: "$project", role: "ROLE_MEMBER" }, "not_found PERSON_NOT_FOUND"],
+  ["RemovePerson", { id: noPerson }, "not_found PERSON_NOT_FOUND"],
   [
     "SetProjectPolicy",
     { projectId: "$project", planApproval: "always", redirectUrls: ["https://example.com/done"] },

@@ -205,9 +205,13 @@ create table console_sessions (
   user_agent text not null,
   created_at timestamp(3) with time zone not null,
   used_at timestamp(3) with time zone not null,
-  constraint console_sessions_pkey PRIMARY KEY (id)
+  person_id uuid,
+  provider_session text,
+  constraint console_sessions_pkey PRIMARY KEY (id),
+  constraint console_sessions_person_id_people_id_fk FOREIGN KEY (person_id) REFERENCES people(id) ON DELETE CASCADE
 );
 CREATE UNIQUE INDEX console_sessions_cookie ON public.console_sessions USING btree (cookie_digest);
+CREATE INDEX console_sessions_person ON public.console_sessions USING btree (person_id) WHERE (person_id IS NOT NULL);
 CREATE INDEX console_sessions_used ON public.console_sessions USING btree (used_at);
 
 create table contacts (
@@ -279,6 +283,18 @@ create table deployment_secrets (
   updated_at timestamp(3) with time zone not null,
   constraint deployment_secrets_pkey PRIMARY KEY (name)
 );
+
+create table device_codes (
+  digest bytea not null,
+  user_digest bytea not null,
+  client_name text not null,
+  expires_at timestamp(3) with time zone not null,
+  voucher_key_id uuid,
+  spent_at timestamp(3) with time zone,
+  constraint device_codes_pkey PRIMARY KEY (digest)
+);
+CREATE INDEX device_codes_expires ON public.device_codes USING btree (expires_at);
+CREATE UNIQUE INDEX device_codes_user ON public.device_codes USING btree (user_digest);
 
 create table due_tasks (
   owner_id uuid not null,
@@ -466,6 +482,20 @@ create table hook_answers (
 );
 CREATE INDEX hook_answers_asked ON public.hook_answers USING btree (asked_at);
 CREATE UNIQUE INDEX hook_answers_key ON public.hook_answers USING btree (project_id, call_key, hook_id) WHERE (call_key IS NOT NULL);
+
+create table invitations (
+  digest bytea not null,
+  project_id uuid not null,
+  role text not null,
+  mail text not null,
+  created_at timestamp(3) with time zone not null,
+  expires_at timestamp(3) with time zone not null,
+  spent_at timestamp(3) with time zone,
+  constraint invitations_pkey PRIMARY KEY (digest),
+  constraint invitations_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
+);
+CREATE INDEX invitations_expires ON public.invitations USING btree (expires_at);
+CREATE INDEX invitations_project ON public.invitations USING btree (project_id);
 
 create table job_asks (
   id uuid not null,
@@ -683,6 +713,36 @@ create table old_subkeys (
   created_at timestamp(3) with time zone not null,
   constraint old_subkeys_key PRIMARY KEY (key_id, purpose)
 );
+
+create table people (
+  id uuid not null,
+  issuer text not null,
+  subject text not null,
+  mail text not null,
+  name text not null,
+  is_administrator boolean not null,
+  refresh bytea,
+  created_at timestamp(3) with time zone not null,
+  signed_in_at timestamp(3) with time zone not null,
+  checked_at timestamp(3) with time zone not null,
+  confirmed_at timestamp(3) with time zone not null,
+  constraint people_pkey PRIMARY KEY (id)
+);
+CREATE INDEX people_checked ON public.people USING btree (checked_at) WHERE (refresh IS NOT NULL);
+CREATE UNIQUE INDEX people_subject ON public.people USING btree (issuer, subject);
+
+create table person_seats (
+  person_id uuid not null,
+  project_id uuid not null,
+  key_id uuid not null,
+  given_role text,
+  constraint person_seats_key PRIMARY KEY (person_id, project_id),
+  constraint person_seats_key_id_api_keys_id_fk FOREIGN KEY (key_id) REFERENCES api_keys(id),
+  constraint person_seats_person_id_people_id_fk FOREIGN KEY (person_id) REFERENCES people(id) ON DELETE CASCADE,
+  constraint person_seats_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id)
+);
+CREATE UNIQUE INDEX person_seats_of_key ON public.person_seats USING btree (key_id);
+CREATE INDEX person_seats_project ON public.person_seats USING btree (project_id, person_id);
 
 create table private_toolkits (
   project_id uuid not null,
@@ -1211,6 +1271,13 @@ create table toolkit_sources (
 CREATE INDEX toolkit_sources_listing ON public.toolkit_sources USING btree (listing_account_id) WHERE (listing_account_id IS NOT NULL);
 CREATE INDEX toolkit_sources_next ON public.toolkit_sources USING btree (next_at) WHERE (next_at IS NOT NULL);
 CREATE INDEX toolkit_sources_waiting ON public.toolkit_sources USING btree (changes_count) WHERE (changes_count > 0);
+
+create table used_assertions (
+  digest bytea not null,
+  expires_at timestamp(3) with time zone not null,
+  constraint used_assertions_pkey PRIMARY KEY (digest)
+);
+CREATE INDEX used_assertions_expires ON public.used_assertions USING btree (expires_at);
 
 create table vault_check (
   id smallint not null,

@@ -55,7 +55,7 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
   },
   console_sessions: {
     digest: "admin_digest cookie_digest half_digest",
-    name: "user_agent",
+    name: "provider_session user_agent",
   },
   contacts: {
     name: "name principal_id",
@@ -66,6 +66,10 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
   },
   deliveries: {
     told: "attempt_log last_error",
+  },
+  device_codes: {
+    digest: "digest user_digest",
+    name: "client_name",
   },
   erasure_programs: { digest: "digest" },
   erasures: {
@@ -113,6 +117,15 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
   grant_tokens: {
     digest: "digest",
   },
+  invitations: {
+    digest: "digest",
+    name: "mail role",
+  },
+  people: {
+    sealed: "refresh",
+    name: "issuer mail name subject",
+  },
+  used_assertions: { digest: "digest" },
   grants: {
     name: "client_id client_name client_origin resource",
   },

@@ -23,6 +23,7 @@ export async function readAll(scene: Playing): Promise<void> {
   await admin("ListDeploymentSecrets");
   await admin("ListAuditEvents");
   await admin("VerifyAuditLog");
+  await admin("ListPeople");
   await admin("ListApiKeys", { projectId });
   await admin("GetProjectUsage", { projectId });
   const { posts } = await admin("ListQuarantinedPosts");

@@ -42,6 +42,7 @@ import { addHooksCommand } from "./topics/hooks.ts";
 import { addJobsCommand } from "./topics/jobs.ts";
 import { addKeysCommand } from "./topics/keys.ts";
 import { addLimitsCommand } from "./topics/limits.ts";
+import { addPeopleCommand } from "./topics/people.ts";
 import { addPortalCommand } from "./topics/portal.ts";
 import { addProjectsCommand } from "./topics/projects.ts";
 import { addQuarantineCommand } from "./topics/quarantine.ts";
@@ -93,6 +94,7 @@ function pathOf(command: Command): string {
 const commands: Readonly<Record<string, CommandMaker>> = {
   projects: addProjectsCommand,
   keys: addKeysCommand,
+  people: addPeopleCommand,
   quarantine: addQuarantineCommand,
   vault: addVaultCommand,
   backup: addBackupCommand,

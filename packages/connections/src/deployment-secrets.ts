@@ -4,8 +4,11 @@ import { secretsOfDeployment } from "@svc/db/secrets/deployment";
 import type { SecretRow } from "@svc/db/secrets/repo";
 import { isSecretValue } from "./secrets.ts";
 
-/** Names of the deployment's own secrets. `embeddings_key`: the bearer token of the embeddings endpoint. */
-export const deploymentSecretNames = ["embeddings_key"] as const;
+/**
+ * Names of the deployment's own secrets. `embeddings_key`: the bearer token of the embeddings endpoint. `oidc_client_secret`: the secret of
+ * svc at the identity provider.
+ */
+export const deploymentSecretNames = ["embeddings_key", "oidc_client_secret"] as const;
 
 /** A name that a deployment secret can have. */
 export type DeploymentSecretName = (typeof deploymentSecretNames)[number];

@@ -91,7 +91,8 @@ function LinkOfferDialog() {
 }
 
 /**
- * Signs in with the sign-in link in the browser's address (`#link=…`), if there is one. Returns the error if the service refuses the link.
+ * Signs in with the sign-in link in the browser's address (`#link=…`), if there is one. `#half=…` is the end of a sign-in with a company
+ * account. Returns the error if the service refuses the link.
  *
  * First removes the link from the address and the history. A link works only once, so this function runs before React renders the page,
  * which may happen twice.
@@ -100,9 +101,10 @@ function LinkOfferDialog() {
  * confirmation. The pages of all projects look the same, so the user could enter data into the wrong project.
  */
 async function enterByLink(): Promise<PageRefusal | undefined> {
-  const link = /^#link=([\w.~-]+)$/.exec(location.hash)?.[1];
+  const [, name, link] = /^#(link|half)=([\w.~-]+)$/.exec(location.hash) ?? [];
   if (link === undefined) return undefined;
   history.replaceState(history.state, "", location.pathname + location.search);
+  if (name === "half") return enter({ half: link });
   const seats = currentSession()?.seats ?? [];
   if (seats.length === 0) return enter({ link });
   const looked = await postPage("session", { link, look: true });

@@ -28,6 +28,7 @@ export { linkExpiry } from "./access/console-link.ts";
 export {
   type CallContext,
   type ContextKey,
+  hasRole,
   keysOfChain,
   type PortalAccess,
   type Principal,
@@ -35,6 +36,7 @@ export {
   principalContext,
   type Role,
   requireProject,
+  roles,
   waitContext,
 } from "./access/principal.ts";
 export { type Batcher, type BatcherOptions, createBatcher, OverloadedError } from "./batch.ts";
@@ -116,6 +118,7 @@ export {
   type KeyId,
   type LinkId,
   type NodeId,
+  type PersonId,
   type ProjectId,
   parseId,
   type QuarantineId,

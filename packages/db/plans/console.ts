@@ -29,7 +29,14 @@ import { seededAt, seededId } from "./planner/seed.ts";
 const sessionId = seededId("ses", 7);
 const keyId = seededId("key", 1);
 const digest = Buffer.alloc(32, 7);
-const session = { id: seededId("ses", 500_000), cookieDigest: digest, halfDigest: digest, adminDigest: null };
+const session = {
+  id: seededId("ses", 500_000),
+  cookieDigest: digest,
+  halfDigest: digest,
+  adminDigest: null,
+  personId: null,
+  providerSession: null,
+};
 const link = {
   ...{ id: seededId("lnk", 500_000), digest, target: {}, projectId: seededId("prj", 1), keyId },
   ...{ purpose: "sign_in" as const, createdAt: nowMs, expiresAt: nowMs, spentAt: null },

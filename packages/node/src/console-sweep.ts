@@ -3,6 +3,9 @@ import type { Database } from "@svc/db/connect";
 import { sweepConsoleLinks } from "@svc/db/console/links";
 import { sweepPortalKeys } from "@svc/db/console/portal";
 import { sweepConsoleSessions } from "@svc/db/console/sessions";
+import { sweepDeviceCodes } from "@svc/db/people/device-codes";
+import { sweepInvitations } from "@svc/db/people/invitations";
+import { sweepUsedAssertions } from "@svc/db/people/people";
 
 /** Milliseconds that a session of the console may be idle before it expires. */
 export const consoleSessionIdleMs: number = 12 * 3_600_000;
@@ -15,7 +18,10 @@ const batchMax = 500;
  */
 const deadLinkMs = 30 * 86_400_000;
 
-/** Returns the sweep that removes expired sessions and links of the console, and expired keys of portal links. */
+/**
+ * Returns the sweep that removes expired sessions and links of the console, expired keys of portal links, and what is left of expired
+ * invitations and sign-ins.
+ */
 export function consoleSweep({ db }: { db: Database }): Sweep {
   return {
     what: "console sessions",
@@ -24,6 +30,9 @@ export function consoleSweep({ db }: { db: Database }): Sweep {
       yield* batches(batchMax, () => sweepConsoleSessions(db, nowMs - consoleSessionIdleMs, batchMax));
       yield* batches(batchMax, () => sweepPortalKeys(db, nowMs - deadLinkMs, batchMax));
       yield* batches(batchMax, () => sweepConsoleLinks(db, nowMs - deadLinkMs, batchMax));
+      yield* batches(batchMax, () => sweepInvitations(db, nowMs - deadLinkMs, batchMax));
+      yield* batches(batchMax, () => sweepDeviceCodes(db, nowMs, batchMax));
+      yield* batches(batchMax, () => sweepUsedAssertions(db, nowMs, batchMax));
     },
   };
 }

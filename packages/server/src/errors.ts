@@ -1,7 +1,7 @@
-import { call, defineFaults, Fault, type FaultText, field, formatValue, text, wait } from "@svc/core";
+import { call, defineFaults, Fault, type FaultText, field, formatValue, type Role, text, wait } from "@svc/core";
 import { AdminService } from "@svc/gen/admin";
 
-type KeyRole = "member" | "approver" | "admin";
+type KeyRole = Role | "admin";
 type MalformedRequest = { readonly message: FaultText; readonly field?: string; readonly help?: FaultText };
 
 /** Errors of requests in general, of webhook posts and of statistics. */
@@ -35,9 +35,27 @@ export const serverFaults = defineFaults({
   ROLE_REQUIRED: {
     code: "permission_denied",
     says: (method: string, required: KeyRole, present: KeyRole) =>
-      text`${call(method)} needs ${roleNames[required]}; ${present === "admin" ? "the administrator token, which belongs to no project," : `a key with the role ${present}`} cannot call it`,
-    help: (_method: string, required: KeyRole) =>
-      text`Send ${field(required === "admin" ? "SVC_ADMIN_TOKEN" : roleNames[required])} as bearer.`,
+      text`${call(method)} needs ${neededKey(required, present)}; ${present === "admin" ? "the administrator token, which belongs to no project," : `a key with the role ${present}`} cannot call it`,
+    help: (_method: string, required: KeyRole, present: KeyRole) =>
+      text`Send ${field(required === "admin" ? "SVC_ADMIN_TOKEN" : neededKey(required, present))} as bearer.`,
+  },
+  DEVICE_CODE_INVALID: {
+    code: "unauthenticated",
+    says: "the code is unknown, used or expired",
+    help: "Type the code that the program shows now, or start its sign-in again.",
+  },
+  PAYLOADS_HIDDEN: {
+    code: "permission_denied",
+    field: (path: string) => path,
+    says: (path: string) => text`${field(path)} reads payloads, which a key with the role viewer does not see`,
+    help: (path: string) => text`Leave ${field(path)} out, or use a key with the role reader.`,
+  },
+  /** An agent presented a key that may not call tools. */
+  ROLE_NOT_FOR_AGENTS: {
+    code: "permission_denied",
+    reason: "ROLE_REQUIRED",
+    says: (present: Role) => `MCP needs a key with the role member; a key with the role ${present} cannot use it`,
+    help: "Use a key with the role member, or one that its holder made for an agent.",
   },
   ADMIN_DISABLED: {
     code: "permission_denied",
@@ -240,11 +258,12 @@ export const serverFaults = defineFaults({
   },
 });
 
-const roleNames = {
-  member: "a project's key",
-  approver: "a project's key with the role approver",
-  admin: "the administrator token of the deployment",
-};
+/** Returns the words for the key that a call needs. They name the role only if the caller's key lacks it. */
+function neededKey(required: KeyRole, present: KeyRole): string {
+  if (required === "admin") return "the administrator token of the deployment";
+  const isAnyMembers = present === "admin" && required !== "approver";
+  return isAnyMembers ? "a project's key" : `a project's key with the role ${required}`;
+}
 
 const adminElsewhere = " AdminService may have a listener of its own (SVC_ADMIN_LISTEN): call it there.";
 

@@ -26,6 +26,8 @@ import type { Logger } from "./logger.ts";
 import { createMetrics } from "./metrics/metrics.ts";
 import type { Metrics } from "./metrics/types.ts";
 import { createNodeObserver } from "./observer.ts";
+import { openPeople, type People, type PeopleOptions } from "./people/people.ts";
+import { createIdentityProvider } from "./people/provider.ts";
 import type { ProcessShare } from "./processes/share.ts";
 import { nodePartsOf } from "./start/node-parts.ts";
 import type { RestoredStore } from "./start/prepare.ts";
@@ -62,6 +64,8 @@ export type ServerParts = {
   tls: Tls | undefined;
   /** Objects of the console. Undefined if the console is not served. */
   console: ConsoleParts | undefined;
+  /** People who sign in with company accounts. Undefined if the deployment has no identity provider. */
+  people: People | undefined;
 };
 
 /**
@@ -112,13 +116,14 @@ export function createParts(base: OpenedStore): ServerParts {
   const warnOf = (what: string) => (err: unknown) => logger.warn({ err }, what);
   const keyUse = startKeyUse({ db, clock, onError: warnOf("the use of keys could not be recorded") });
   const { connections, bodies, admission } = gates;
+  const audit = createAuditLog({
+    ...{ db, clock, sealer },
+    onError: warnOf("the outcome of a call could not be recorded in the audit log"),
+  });
   const parts: ServerParts = {
     ...{ ...opened, node, connections, metrics, admission, keyUse },
     intake: createIntake({ connections, bodies }),
-    audit: createAuditLog({
-      ...{ db, clock, sealer },
-      onError: warnOf("the outcome of a call could not be recorded in the audit log"),
-    }),
+    audit,
     health: createHealth({ db, clock }),
     keys: createKeyCache({ db, clock }),
     grants: createGrantParts({ config, db, clock, publicUrl }),
@@ -127,6 +132,14 @@ export function createParts(base: OpenedStore): ServerParts {
       ? startFlush({ db, clock, counters, failures, sealer, onError: warnOf("counts could not be written") })
       : undefined,
     console: built && createConsoleParts({ ...opened, ...store, built, use: keyUse }),
+    people: openOwnPeople(config, {
+      ...{ db, clock, sealer, audit, secrets: node.deploymentSecrets },
+      onEnded: (keys, person) => {
+        forgetKeys(parts)(keys);
+        parts.console?.sessions.forget({ person });
+      },
+      onError: warnOf("the identity provider could not be asked about a person"),
+    }),
   };
   return parts;
 }
@@ -144,6 +157,21 @@ export function forgetKeys({
       console?.sessions.forget({ key: id });
     }
   };
+}
+
+/** Opens the people who sign in with company accounts; undefined if the deployment has no identity provider. */
+function openOwnPeople(
+  { oidc: settings, role, environment, providerRanges: allowedRanges }: Config,
+  {
+    secrets,
+    ...options
+  }: Omit<PeopleOptions, "settings" | "provider"> & { readonly secrets: Node["deploymentSecrets"] },
+): People | undefined {
+  if (settings === undefined || role === "worker") return undefined;
+  const secret = async () =>
+    environment.get("SVC_OIDC_CLIENT_SECRET")?.trim() || (await secrets.find("oidc_client_secret"));
+  const provider = createIdentityProvider(settings, { clock: options.clock, secret, allowedRanges });
+  return openPeople({ ...options, settings, provider });
 }
 
 /** Limits that are checked before svc does any work for a caller. */

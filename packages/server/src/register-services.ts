@@ -37,7 +37,16 @@ export function registerServices(router: ConnectRouter, parts: ServerParts): voi
   });
   if (config.role === "worker") return;
   router.service(IdentityService, createIdentityService({ db, config, publicUrl }));
-  router.service(ConsoleService, createConsoleService({ db, clock, publicUrl, sessions: parts.console?.sessions }));
+  router.service(
+    ConsoleService,
+    createConsoleService({
+      db,
+      clock,
+      publicUrl,
+      sessionMaxMs: config.sessionMaxMs,
+      sessions: parts.console?.sessions,
+    }),
+  );
   const onChanged = (id: KeyId) => {
     parts.grants.cache.forget(id);
     node.jobs.engine.forgetConfirmRules(id);
@@ -96,6 +105,11 @@ function createAdministration(parts: ServerParts): ReturnType<typeof createAdmin
     posts: node.ingest.quotas,
     isOpenToProjects: isAudienceDeclared(config),
     onRevoked: forgetKeys(parts),
+    ...{ oidc: config.oidc, publicUrl: parts.publicUrl },
+    onPersonEnded: (ids, person) => {
+      forgetKeys(parts)(ids);
+      sessions?.forget({ person });
+    },
     onQuotas: forgetProject,
     onKeysEnded: forgetProject,
   });

@@ -158,7 +158,11 @@ async function openParts(given: Config, options: ServerOptions, opened: AsyncDis
   return { parts, firstKey, restored, isConsoleBuilt: built !== undefined, listening };
 }
 
-function closeParts({ openCalls, grants, keyUse, activity, node }: ServerParts, opened: AsyncDisposableStack): void {
+function closeParts(
+  { openCalls, grants, keyUse, activity, node, people }: ServerParts,
+  opened: AsyncDisposableStack,
+): void {
+  opened.defer(() => people?.stop());
   opened.defer(() => openCalls.stop());
   opened.defer(() => grants.documents.close());
   opened.defer(() => keyUse.stop());

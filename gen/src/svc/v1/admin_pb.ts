@@ -16,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file svc/v1/admin.proto.
  */
 export const file_svc_v1_admin: GenFile = /*@__PURE__*/
-  fileDesc("ChJzdmMvdjEvYWRtaW4ucHJvdG8SBnN2Yy52MSKfAwoHRXJhc3VyZRIKCgJpZBgBIAEoCRISCgpwcm9qZWN0X2lkGAIgASgJEgwKBGtpbmQYAyABKAkSEQoJZW50aXR5X2lkGAQgASgJEg0KBXN0YXRlGAUgASgJEisKBmNvdW50cxgGIAMoCzIbLnN2Yy52MS5FcmFzdXJlLkNvdW50c0VudHJ5EgwKBHBhc3MYByABKA0SEQoJam9ic19sZWZ0GAggASgNEi4KCmNyZWF0ZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC2ZpbmlzaGVkX2F0GAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBItCgxub3Rfc2VhcmNoZWQYCyADKAsyFy5zdmMudjEuVW5zZWFyY2hlZFBsYWNlEiYKB3NhbXBsZXMYDCADKAsyFS5zdmMudjEuRXJhc3VyZVNhbXBsZRIPCgdwYXJ0aWFsGA0gASgIGi0KC0NvdW50c0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoDToCOAEiMAoPVW5zZWFyY2hlZFBsYWNlEg0KBXBsYWNlGAEgASgJEg4KBnJlYXNvbhgCIAEoCSIrCg1FcmFzdXJlU2FtcGxlEg0KBXRhYmxlGAEgASgJEgsKA2lkcxgCIAMoCSJ6CgdQcm9qZWN0EgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSLgoKY3JlYXRlZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJQoGcG9saWN5GAQgASgLMhUuc3ZjLnYxLlByb2plY3RQb2xpY3kirgEKDVByb2plY3RQb2xpY3kSFQoNcGxhbl9hcHByb3ZhbBgBIAEoCRIVCg1yZWRpcmVjdF91cmxzGAIgAygJEiUKBnF1b3RhcxgDIAEoCzIVLnN2Yy52MS5Qcm9qZWN0UXVvdGFzEiAKBGh0dHAYBCABKAsyEi5zdmMudjEuSHR0cFBvbGljeRImCgdjb25maXJtGAUgASgLMhUuc3ZjLnYxLkNvbmZpcm1Qb2xpY3kiWgoNQ29uZmlybVBvbGljeRIOCgZwZXJzb24YASABKAkSDwoHY29udGFjdBgCIAEoCRIYCgtlbGljaXRhdGlvbhgDIAEoCEgAiAEBQg4KDF9lbGljaXRhdGlvbiIbCgpIdHRwUG9saWN5Eg0KBWhvc3RzGAEgAygJIosCCg1Qcm9qZWN0UXVvdGFzEg0KBWNhbGxzGAEgASgFEhgKEGNvbmN1cnJlbnRfY2FsbHMYAiABKAUSDQoFcG9zdHMYAyABKAUSFQoNc3Vic2NyaXB0aW9ucxgEIAEoBRIaChJwZW5kaW5nX2RlbGl2ZXJpZXMYBSABKAUSDAoEam9icxgGIAEoBRIUCgxvcGVuX3N0cmVhbXMYByABKAUSGAoQcHJpdmF0ZV90b29sa2l0cxgIIAEoBRIUCgxzdG9yZWRfYnl0ZXMYCSABKAESHAoUZW50aXR5X3N1YnNjcmlwdGlvbnMYCiABKAUSHQoVcHJpdmF0ZV90b29sa2l0X2J5dGVzGAsgASgFImoKClF1b3RhVXNhZ2USDAoEbmFtZRgBIAEoCRIMCgR1c2VkGAIgASgBEgwKBG1vc3QYAyABKAESEgoKaXNfZGVmYXVsdBgEIAEoCBINCgVzY29wZRgFIAEoCRIPCgdyZWZ1c2VkGAYgASgNIsgDCgZBcGlLZXkSCgoCaWQYASABKAkSEgoKcHJvamVjdF9pZBgCIAEoCRIaCgRyb2xlGAMgASgOMgwuc3ZjLnYxLlJvbGUSDAoEbmFtZRgEIAEoCRIMCgRoaW50GAUgASgJEi4KCmNyZWF0ZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmV4cGlyZXNfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnJldm9rZWRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjAKDGxhc3RfdXNlZF9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEQoJZW50aXR5X2lkGAogASgJEhYKDmFjY2Vzc19jbGFzc2VzGAsgAygJEhUKDXRvb2xraXRfc2x1Z3MYDCADKAkSEwoLYWdlbnRfdG9vbHMYDiADKAkSJgoHY29uZmlybRgNIAEoCzIVLnN2Yy52MS5Db25maXJtUG9saWN5EhQKDG1ha2VyX2tleV9pZBgPIAEoCRIPCgdwdXJwb3NlGBAgASgJIqADCg9RdWFyYW50aW5lZFBvc3QSCgoCaWQYASABKAkSFAoMdG9vbGtpdF9zbHVnGAIgASgJEg4KBnJlYXNvbhgDIAEoCRIOCgZkZXRhaWwYBCABKAkSNQoHaGVhZGVycxgFIAMoCzIkLnN2Yy52MS5RdWFyYW50aW5lZFBvc3QuSGVhZGVyc0VudHJ5EjEKBXF1ZXJ5GAYgAygLMiIuc3ZjLnYxLlF1YXJhbnRpbmVkUG9zdC5RdWVyeUVudHJ5EhIKCmJvZHlfYnl0ZXMYByABKAUSLwoLcmVjZWl2ZWRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC3JlbGVhc2VkX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBINCgVpdGVtcxgKIAMoBRouCgxIZWFkZXJzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ARosCgpRdWVyeUVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiUgoRUXVhcmFudGluZVJlbGVhc2USCgoCaWQYASABKAkSDwoHb3V0Y29tZRgCIAEoCRIQCghhY2NlcHRlZBgDIAEoBRIOCgZyZWFzb24YBCABKAkiJAoUQ3JlYXRlUHJvamVjdFJlcXVlc3QSDAoEbmFtZRgBIAEoCSI5ChVDcmVhdGVQcm9qZWN0UmVzcG9uc2USIAoHcHJvamVjdBgBIAEoCzIPLnN2Yy52MS5Qcm9qZWN0IjwKE0xpc3RQcm9qZWN0c1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkiUgoUTGlzdFByb2plY3RzUmVzcG9uc2USIQoIcHJvamVjdHMYASADKAsyDy5zdmMudjEuUHJvamVjdBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiggIKE0NyZWF0ZUFwaUtleVJlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCRIaCgRyb2xlGAIgASgOMgwuc3ZjLnYxLlJvbGUSDAoEbmFtZRgDIAEoCRIuCgpleHBpcmVzX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCgllbnRpdHlfaWQYBSABKAkSFgoOYWNjZXNzX2NsYXNzZXMYBiADKAkSFQoNdG9vbGtpdF9zbHVncxgHIAMoCRITCgthZ2VudF90b29scxgJIAMoCRImCgdjb25maXJtGAggASgLMhUuc3ZjLnYxLkNvbmZpcm1Qb2xpY3kiRAoUQ3JlYXRlQXBpS2V5UmVzcG9uc2USHwoHYXBpX2tleRgBIAEoCzIOLnN2Yy52MS5BcGlLZXkSCwoDa2V5GAIgASgJImgKEkxpc3RBcGlLZXlzUmVxdWVzdBISCgpwcm9qZWN0X2lkGAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJEhcKD29mX3BvcnRhbF9saW5rcxgEIAEoCCJQChNMaXN0QXBpS2V5c1Jlc3BvbnNlEiAKCGFwaV9rZXlzGAEgAygLMg4uc3ZjLnYxLkFwaUtleRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiIQoTUmV2b2tlQXBpS2V5UmVxdWVzdBIKCgJpZBgBIAEoCSI3ChRSZXZva2VBcGlLZXlSZXNwb25zZRIfCgdhcGlfa2V5GAEgASgLMg4uc3ZjLnYxLkFwaUtleSLMAQoXU2V0UHJvamVjdFBvbGljeVJlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCRIVCg1wbGFuX2FwcHJvdmFsGAIgASgJEhUKDXJlZGlyZWN0X3VybHMYAyADKAkSJQoGcXVvdGFzGAQgASgLMhUuc3ZjLnYxLlByb2plY3RRdW90YXMSIAoEaHR0cBgFIAEoCzISLnN2Yy52MS5IdHRwUG9saWN5EiYKB2NvbmZpcm0YBiABKAsyFS5zdmMudjEuQ29uZmlybVBvbGljeSI8ChhTZXRQcm9qZWN0UG9saWN5UmVzcG9uc2USIAoHcHJvamVjdBgBIAEoCzIPLnN2Yy52MS5Qcm9qZWN0IiwKFkdldFByb2plY3RVc2FnZVJlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCSKCAQoXR2V0UHJvamVjdFVzYWdlUmVzcG9uc2USIgoGcXVvdGFzGAEgAygLMhIuc3ZjLnYxLlF1b3RhVXNhZ2USDQoFY2FsbHMYAiABKA0SDQoFcG9zdHMYAyABKA0SFAoMcG9zdHNfYmV5b25kGAQgASgNEg8KB25vZGVfaWQYBSABKAkihAEKG0xpc3RRdWFyYW50aW5lZFBvc3RzUmVxdWVzdBIUCgx0b29sa2l0X3NsdWcYASABKAkSDgoGcmVhc29uGAIgASgJEhgKEGluY2x1ZGVfcmVsZWFzZWQYAyABKAgSEQoJcGFnZV9zaXplGAQgASgFEhIKCnBhZ2VfdG9rZW4YBSABKAkiXwocTGlzdFF1YXJhbnRpbmVkUG9zdHNSZXNwb25zZRImCgVwb3N0cxgBIAMoCzIXLnN2Yy52MS5RdWFyYW50aW5lZFBvc3QSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIicKGUdldFF1YXJhbnRpbmVkUG9zdFJlcXVlc3QSCgoCaWQYASABKAkiUQoaR2V0UXVhcmFudGluZWRQb3N0UmVzcG9uc2USJQoEcG9zdBgBIAEoCzIXLnN2Yy52MS5RdWFyYW50aW5lZFBvc3QSDAoEYm9keRgCIAEoDCLRAQoeUmVsZWFzZVF1YXJhbnRpbmVkUG9zdHNSZXF1ZXN0EgsKA2lkcxgBIAMoCRIUCgx0b29sa2l0X3NsdWcYAiABKAkSKQoFc2luY2UYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgdkcnlfcnVuGAUgASgIEhEKCXBhZ2Vfc2l6ZRgGIAEoBRISCgpwYWdlX3Rva2VuGAcgASgJImYKH1JlbGVhc2VRdWFyYW50aW5lZFBvc3RzUmVzcG9uc2USKgoHcmVzdWx0cxgBIAMoCzIZLnN2Yy52MS5RdWFyYW50aW5lUmVsZWFzZRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiNAoOUGFya0pvYlJlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCRIOCgZqb2JfaWQYAiABKAkiKwoPUGFya0pvYlJlc3BvbnNlEhgKA2pvYhgBIAEoCzILLnN2Yy52MS5Kb2IiNwoRUmVsZWFzZUpvYlJlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCRIOCgZqb2JfaWQYAiABKAkiLgoSUmVsZWFzZUpvYlJlc3BvbnNlEhgKA2pvYhgBIAEoCzILLnN2Yy52MS5Kb2IihgIKDVZhdWx0Um90YXRpb24SDgoGbnVtYmVyGAEgASgNEg0KBXN0YXRlGAIgASgJEhEKCXRvX2tleV9pZBgDIAEoCRIUCgxmcm9tX2tleV9pZHMYBCADKAkSEAoIcmVzZWFsZWQYBSABKAESDAoEcGFzcxgGIAEoDRIMCgRzZWVuGAcgASgBEg0KBXRvdGFsGAggASgBEg8KB3Byb2JsZW0YCSABKAkSLgoKc3RhcnRlZF9hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZmluaXNoZWRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIhQKElJvdGF0ZVZhdWx0UmVxdWVzdCI+ChNSb3RhdGVWYXVsdFJlc3BvbnNlEicKCHJvdGF0aW9uGAEgASgLMhUuc3ZjLnYxLlZhdWx0Um90YXRpb24i1wEKB1Jlc3RvcmUSMgoOYmFja3VwX2VuZHNfYXQYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC3Jlc3RvcmVkX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpyZXN1bWVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIVCg1ub3RoaW5nX3NpbmNlGAQgASgIEhIKCmRlbGl2ZXJpZXMYBSABKAESDAoEam9icxgGIAEoASITChFHZXRSZXN0b3JlUmVxdWVzdCI2ChJHZXRSZXN0b3JlUmVzcG9uc2USIAoHcmVzdG9yZRgBIAEoCzIPLnN2Yy52MS5SZXN0b3JlIi4KFVJlc3VtZVJlc3RvcmVkUmVxdWVzdBIVCg1ub3RoaW5nX3NpbmNlGAEgASgIIjoKFlJlc3VtZVJlc3RvcmVkUmVzcG9uc2USIAoHcmVzdG9yZRgBIAEoCzIPLnN2Yy52MS5SZXN0b3JlIhkKF0dldFZhdWx0Um90YXRpb25SZXF1ZXN0IkMKGEdldFZhdWx0Um90YXRpb25SZXNwb25zZRInCghyb3RhdGlvbhgBIAEoCzIVLnN2Yy52MS5WYXVsdFJvdGF0aW9uIoABChBEZXBsb3ltZW50U2VjcmV0EgwKBG5hbWUYASABKAkSLgoKY3JlYXRlZF9hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiOQoaUHV0RGVwbG95bWVudFNlY3JldFJlcXVlc3QSDAoEbmFtZRgBIAEoCRINCgV2YWx1ZRgCIAEoCSJHChtQdXREZXBsb3ltZW50U2VjcmV0UmVzcG9uc2USKAoGc2VjcmV0GAEgASgLMhguc3ZjLnYxLkRlcGxveW1lbnRTZWNyZXQiLQodRGVsZXRlRGVwbG95bWVudFNlY3JldFJlcXVlc3QSDAoEbmFtZRgBIAEoCSIgCh5EZWxldGVEZXBsb3ltZW50U2VjcmV0UmVzcG9uc2UiHgocTGlzdERlcGxveW1lbnRTZWNyZXRzUmVxdWVzdCJKCh1MaXN0RGVwbG95bWVudFNlY3JldHNSZXNwb25zZRIpCgdzZWNyZXRzGAEgAygLMhguc3ZjLnYxLkRlcGxveW1lbnRTZWNyZXQi1AEKCkF1ZGl0RXZlbnQSCgoCaWQYASABKAkSJgoCYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhIKCnByb2plY3RfaWQYAyABKAkSDQoFYWN0b3IYBCABKAkSDgoGYWN0aW9uGAUgASgJEg8KB3N1YmplY3QYBiABKAkSFQoNZW50aXR5X2RpZ2VzdBgHIAEoCRIPCgdvdXRjb21lGAggASgJEhAKCHBvc2l0aW9uGAkgASgNEhQKDHRvb2xfY2FsbF9pZBgKIAEoCSLIAQoWTGlzdEF1ZGl0RXZlbnRzUmVxdWVzdBISCgpwcm9qZWN0X2lkGAEgASgJEg0KBWFjdG9yGAIgASgJEg4KBmFjdGlvbhgDIAEoCRIpCgVzaW5jZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhEKCXBhZ2Vfc2l6ZRgGIAEoBRISCgpwYWdlX3Rva2VuGAcgASgJIlYKF0xpc3RBdWRpdEV2ZW50c1Jlc3BvbnNlEiIKBmV2ZW50cxgBIAMoCzISLnN2Yy52MS5BdWRpdEV2ZW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJjCgpBdWRpdEZhdWx0EhIKCnByb2plY3RfaWQYASABKAkSEAoIcG9zaXRpb24YAiABKA0SEAoIZXZlbnRfaWQYAyABKAkSDAoEa2luZBgEIAEoCRIPCgdtZXNzYWdlGAUgASgJIj0KCUF1ZGl0SGVhZBISCgpwcm9qZWN0X2lkGAEgASgJEg4KBmxlbmd0aBgCIAEoDRIMCgRoYXNoGAMgASgJIisKFVZlcmlmeUF1ZGl0TG9nUmVxdWVzdBISCgpwYWdlX3Rva2VuGAEgASgJIogBChZWZXJpZnlBdWRpdExvZ1Jlc3BvbnNlEg8KB2NoZWNrZWQYASABKA0SIgoGZmF1bHRzGAIgAygLMhIuc3ZjLnYxLkF1ZGl0RmF1bHQSIAoFaGVhZHMYAyADKAsyES5zdmMudjEuQXVkaXRIZWFkEhcKD25leHRfcGFnZV90b2tlbhgEIAEoCSJMChJFcmFzZUVudGl0eVJlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCRIRCgllbnRpdHlfaWQYAiABKAkSDwoHZHJ5X3J1bhgDIAEoCCI3ChNFcmFzZUVudGl0eVJlc3BvbnNlEiAKB2VyYXN1cmUYASABKAsyDy5zdmMudjEuRXJhc3VyZSIqChREZWxldGVQcm9qZWN0UmVxdWVzdBISCgpwcm9qZWN0X2lkGAEgASgJIjkKFURlbGV0ZVByb2plY3RSZXNwb25zZRIgCgdlcmFzdXJlGAEgASgLMg8uc3ZjLnYxLkVyYXN1cmUiHwoRR2V0RXJhc3VyZVJlcXVlc3QSCgoCaWQYASABKAkiNgoSR2V0RXJhc3VyZVJlc3BvbnNlEiAKB2VyYXN1cmUYASABKAsyDy5zdmMudjEuRXJhc3VyZSI8ChNFeHBvcnRFbnRpdHlSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSEQoJZW50aXR5X2lkGAIgASgJIiUKFEV4cG9ydEVudGl0eVJlc3BvbnNlEg0KBWxpbmVzGAEgAygJMosUCgxBZG1pblNlcnZpY2USaAoNQ3JlYXRlUHJvamVjdBIcLnN2Yy52MS5DcmVhdGVQcm9qZWN0UmVxdWVzdBodLnN2Yy52MS5DcmVhdGVQcm9qZWN0UmVzcG9uc2UiGqi7GAOwuxgCuLsYAsq7GApwcm9qZWN0LmlkElcKDExpc3RQcm9qZWN0cxIbLnN2Yy52MS5MaXN0UHJvamVjdHNSZXF1ZXN0Ghwuc3ZjLnYxLkxpc3RQcm9qZWN0c1Jlc3BvbnNlIgyouxgDsLsYAri7GAEScgoMQ3JlYXRlQXBpS2V5Ehsuc3ZjLnYxLkNyZWF0ZUFwaUtleVJlcXVlc3QaHC5zdmMudjEuQ3JlYXRlQXBpS2V5UmVzcG9uc2UiJ6i7GAOwuxgCuLsYAsq7GAphcGlfa2V5Lmlk0rsYCWVudGl0eV9pZBJUCgtMaXN0QXBpS2V5cxIaLnN2Yy52MS5MaXN0QXBpS2V5c1JlcXVlc3QaGy5zdmMudjEuTGlzdEFwaUtleXNSZXNwb25zZSIMqLsYA7C7GAK4uxgBEmUKDFJldm9rZUFwaUtleRIbLnN2Yy52MS5SZXZva2VBcGlLZXlSZXF1ZXN0Ghwuc3ZjLnYxLlJldm9rZUFwaUtleVJlc3BvbnNlIhqouxgDsLsYAri7GALKuxgKYXBpX2tleS5pZBJxChBTZXRQcm9qZWN0UG9saWN5Eh8uc3ZjLnYxLlNldFByb2plY3RQb2xpY3lSZXF1ZXN0GiAuc3ZjLnYxLlNldFByb2plY3RQb2xpY3lSZXNwb25zZSIaqLsYA7C7GAK4uxgCwrsYCnByb2plY3RfaWQSYAoPR2V0UHJvamVjdFVzYWdlEh4uc3ZjLnYxLkdldFByb2plY3RVc2FnZVJlcXVlc3QaHy5zdmMudjEuR2V0UHJvamVjdFVzYWdlUmVzcG9uc2UiDKi7GAOwuxgCuLsYARJvChRMaXN0UXVhcmFudGluZWRQb3N0cxIjLnN2Yy52MS5MaXN0UXVhcmFudGluZWRQb3N0c1JlcXVlc3QaJC5zdmMudjEuTGlzdFF1YXJhbnRpbmVkUG9zdHNSZXNwb25zZSIMqLsYA7C7GAK4uxgBEmkKEkdldFF1YXJhbnRpbmVkUG9zdBIhLnN2Yy52MS5HZXRRdWFyYW50aW5lZFBvc3RSZXF1ZXN0GiIuc3ZjLnYxLkdldFF1YXJhbnRpbmVkUG9zdFJlc3BvbnNlIgyouxgDsLsYAri7GAESeAoXUmVsZWFzZVF1YXJhbnRpbmVkUG9zdHMSJi5zdmMudjEuUmVsZWFzZVF1YXJhbnRpbmVkUG9zdHNSZXF1ZXN0Gicuc3ZjLnYxLlJlbGVhc2VRdWFyYW50aW5lZFBvc3RzUmVzcG9uc2UiDKi7GAOwuxgCuLsYAhJSCgdQYXJrSm9iEhYuc3ZjLnYxLlBhcmtKb2JSZXF1ZXN0Ghcuc3ZjLnYxLlBhcmtKb2JSZXNwb25zZSIWqLsYA7C7GAK4uxgCwrsYBmpvYl9pZBJbCgpSZWxlYXNlSm9iEhkuc3ZjLnYxLlJlbGVhc2VKb2JSZXF1ZXN0Ghouc3ZjLnYxLlJlbGVhc2VKb2JSZXNwb25zZSIWqLsYA7C7GAK4uxgCwrsYBmpvYl9pZBJUCgtSb3RhdGVWYXVsdBIaLnN2Yy52MS5Sb3RhdGVWYXVsdFJlcXVlc3QaGy5zdmMudjEuUm90YXRlVmF1bHRSZXNwb25zZSIMqLsYA7C7GAK4uxgCEmMKEEdldFZhdWx0Um90YXRpb24SHy5zdmMudjEuR2V0VmF1bHRSb3RhdGlvblJlcXVlc3QaIC5zdmMudjEuR2V0VmF1bHRSb3RhdGlvblJlc3BvbnNlIgyouxgDsLsYAri7GAESdAoTUHV0RGVwbG95bWVudFNlY3JldBIiLnN2Yy52MS5QdXREZXBsb3ltZW50U2VjcmV0UmVxdWVzdBojLnN2Yy52MS5QdXREZXBsb3ltZW50U2VjcmV0UmVzcG9uc2UiFKi7GAOwuxgCuLsYAsK7GARuYW1lEn0KFkRlbGV0ZURlcGxveW1lbnRTZWNyZXQSJS5zdmMudjEuRGVsZXRlRGVwbG95bWVudFNlY3JldFJlcXVlc3QaJi5zdmMudjEuRGVsZXRlRGVwbG95bWVudFNlY3JldFJlc3BvbnNlIhSouxgDsLsYAri7GALCuxgEbmFtZRJyChVMaXN0RGVwbG95bWVudFNlY3JldHMSJC5zdmMudjEuTGlzdERlcGxveW1lbnRTZWNyZXRzUmVxdWVzdBolLnN2Yy52MS5MaXN0RGVwbG95bWVudFNlY3JldHNSZXNwb25zZSIMqLsYA7C7GAK4uxgBElEKCkdldFJlc3RvcmUSGS5zdmMudjEuR2V0UmVzdG9yZVJlcXVlc3QaGi5zdmMudjEuR2V0UmVzdG9yZVJlc3BvbnNlIgyouxgDsLsYAri7GAESXQoOUmVzdW1lUmVzdG9yZWQSHS5zdmMudjEuUmVzdW1lUmVzdG9yZWRSZXF1ZXN0Gh4uc3ZjLnYxLlJlc3VtZVJlc3RvcmVkUmVzcG9uc2UiDKi7GAOwuxgCuLsYAhJgCg9MaXN0QXVkaXRFdmVudHMSHi5zdmMudjEuTGlzdEF1ZGl0RXZlbnRzUmVxdWVzdBofLnN2Yy52MS5MaXN0QXVkaXRFdmVudHNSZXNwb25zZSIMqLsYA7C7GAK4uxgBEl0KDlZlcmlmeUF1ZGl0TG9nEh0uc3ZjLnYxLlZlcmlmeUF1ZGl0TG9nUmVxdWVzdBoeLnN2Yy52MS5WZXJpZnlBdWRpdExvZ1Jlc3BvbnNlIgyouxgDsLsYAri7GAESbwoLRXJhc2VFbnRpdHkSGi5zdmMudjEuRXJhc2VFbnRpdHlSZXF1ZXN0Ghsuc3ZjLnYxLkVyYXNlRW50aXR5UmVzcG9uc2UiJ6i7GAOwuxgCuLsYAsq7GAplcmFzdXJlLmlk0rsYCWVudGl0eV9pZBJoCg1EZWxldGVQcm9qZWN0Ehwuc3ZjLnYxLkRlbGV0ZVByb2plY3RSZXF1ZXN0Gh0uc3ZjLnYxLkRlbGV0ZVByb2plY3RSZXNwb25zZSIaqLsYA7C7GAK4uxgCyrsYCmVyYXN1cmUuaWQSZgoMRXhwb3J0RW50aXR5Ehsuc3ZjLnYxLkV4cG9ydEVudGl0eVJlcXVlc3QaHC5zdmMudjEuRXhwb3J0RW50aXR5UmVzcG9uc2UiGai7GAOwuxgCuLsYAtK7GAllbnRpdHlfaWQwARJRCgpHZXRFcmFzdXJlEhkuc3ZjLnYxLkdldEVyYXN1cmVSZXF1ZXN0Ghouc3ZjLnYxLkdldEVyYXN1cmVSZXNwb25zZSIMqLsYA7C7GAK4uxgBYgZwcm90bzM", [file_google_protobuf_timestamp, file_svc_v1_jobs, file_svc_v1_options]);
+  fileDesc("ChJzdmMvdjEvYWRtaW4ucHJvdG8SBnN2Yy52MSKfAwoHRXJhc3VyZRIKCgJpZBgBIAEoCRISCgpwcm9qZWN0X2lkGAIgASgJEgwKBGtpbmQYAyABKAkSEQoJZW50aXR5X2lkGAQgASgJEg0KBXN0YXRlGAUgASgJEisKBmNvdW50cxgGIAMoCzIbLnN2Yy52MS5FcmFzdXJlLkNvdW50c0VudHJ5EgwKBHBhc3MYByABKA0SEQoJam9ic19sZWZ0GAggASgNEi4KCmNyZWF0ZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC2ZpbmlzaGVkX2F0GAogASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBItCgxub3Rfc2VhcmNoZWQYCyADKAsyFy5zdmMudjEuVW5zZWFyY2hlZFBsYWNlEiYKB3NhbXBsZXMYDCADKAsyFS5zdmMudjEuRXJhc3VyZVNhbXBsZRIPCgdwYXJ0aWFsGA0gASgIGi0KC0NvdW50c0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoDToCOAEiMAoPVW5zZWFyY2hlZFBsYWNlEg0KBXBsYWNlGAEgASgJEg4KBnJlYXNvbhgCIAEoCSIrCg1FcmFzdXJlU2FtcGxlEg0KBXRhYmxlGAEgASgJEgsKA2lkcxgCIAMoCSJ6CgdQcm9qZWN0EgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSLgoKY3JlYXRlZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJQoGcG9saWN5GAQgASgLMhUuc3ZjLnYxLlByb2plY3RQb2xpY3kirgEKDVByb2plY3RQb2xpY3kSFQoNcGxhbl9hcHByb3ZhbBgBIAEoCRIVCg1yZWRpcmVjdF91cmxzGAIgAygJEiUKBnF1b3RhcxgDIAEoCzIVLnN2Yy52MS5Qcm9qZWN0UXVvdGFzEiAKBGh0dHAYBCABKAsyEi5zdmMudjEuSHR0cFBvbGljeRImCgdjb25maXJtGAUgASgLMhUuc3ZjLnYxLkNvbmZpcm1Qb2xpY3kiWgoNQ29uZmlybVBvbGljeRIOCgZwZXJzb24YASABKAkSDwoHY29udGFjdBgCIAEoCRIYCgtlbGljaXRhdGlvbhgDIAEoCEgAiAEBQg4KDF9lbGljaXRhdGlvbiIbCgpIdHRwUG9saWN5Eg0KBWhvc3RzGAEgAygJIosCCg1Qcm9qZWN0UXVvdGFzEg0KBWNhbGxzGAEgASgFEhgKEGNvbmN1cnJlbnRfY2FsbHMYAiABKAUSDQoFcG9zdHMYAyABKAUSFQoNc3Vic2NyaXB0aW9ucxgEIAEoBRIaChJwZW5kaW5nX2RlbGl2ZXJpZXMYBSABKAUSDAoEam9icxgGIAEoBRIUCgxvcGVuX3N0cmVhbXMYByABKAUSGAoQcHJpdmF0ZV90b29sa2l0cxgIIAEoBRIUCgxzdG9yZWRfYnl0ZXMYCSABKAESHAoUZW50aXR5X3N1YnNjcmlwdGlvbnMYCiABKAUSHQoVcHJpdmF0ZV90b29sa2l0X2J5dGVzGAsgASgFImoKClF1b3RhVXNhZ2USDAoEbmFtZRgBIAEoCRIMCgR1c2VkGAIgASgBEgwKBG1vc3QYAyABKAESEgoKaXNfZGVmYXVsdBgEIAEoCBINCgVzY29wZRgFIAEoCRIPCgdyZWZ1c2VkGAYgASgNIsgDCgZBcGlLZXkSCgoCaWQYASABKAkSEgoKcHJvamVjdF9pZBgCIAEoCRIaCgRyb2xlGAMgASgOMgwuc3ZjLnYxLlJvbGUSDAoEbmFtZRgEIAEoCRIMCgRoaW50GAUgASgJEi4KCmNyZWF0ZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCmV4cGlyZXNfYXQYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi4KCnJldm9rZWRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjAKDGxhc3RfdXNlZF9hdBgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEQoJZW50aXR5X2lkGAogASgJEhYKDmFjY2Vzc19jbGFzc2VzGAsgAygJEhUKDXRvb2xraXRfc2x1Z3MYDCADKAkSEwoLYWdlbnRfdG9vbHMYDiADKAkSJgoHY29uZmlybRgNIAEoCzIVLnN2Yy52MS5Db25maXJtUG9saWN5EhQKDG1ha2VyX2tleV9pZBgPIAEoCRIPCgdwdXJwb3NlGBAgASgJIqADCg9RdWFyYW50aW5lZFBvc3QSCgoCaWQYASABKAkSFAoMdG9vbGtpdF9zbHVnGAIgASgJEg4KBnJlYXNvbhgDIAEoCRIOCgZkZXRhaWwYBCABKAkSNQoHaGVhZGVycxgFIAMoCzIkLnN2Yy52MS5RdWFyYW50aW5lZFBvc3QuSGVhZGVyc0VudHJ5EjEKBXF1ZXJ5GAYgAygLMiIuc3ZjLnYxLlF1YXJhbnRpbmVkUG9zdC5RdWVyeUVudHJ5EhIKCmJvZHlfYnl0ZXMYByABKAUSLwoLcmVjZWl2ZWRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC3JlbGVhc2VkX2F0GAkgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBINCgVpdGVtcxgKIAMoBRouCgxIZWFkZXJzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ARosCgpRdWVyeUVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiUgoRUXVhcmFudGluZVJlbGVhc2USCgoCaWQYASABKAkSDwoHb3V0Y29tZRgCIAEoCRIQCghhY2NlcHRlZBgDIAEoBRIOCgZyZWFzb24YBCABKAkiJAoUQ3JlYXRlUHJvamVjdFJlcXVlc3QSDAoEbmFtZRgBIAEoCSI5ChVDcmVhdGVQcm9qZWN0UmVzcG9uc2USIAoHcHJvamVjdBgBIAEoCzIPLnN2Yy52MS5Qcm9qZWN0IjwKE0xpc3RQcm9qZWN0c1JlcXVlc3QSEQoJcGFnZV9zaXplGAEgASgFEhIKCnBhZ2VfdG9rZW4YAiABKAkiUgoUTGlzdFByb2plY3RzUmVzcG9uc2USIQoIcHJvamVjdHMYASADKAsyDy5zdmMudjEuUHJvamVjdBIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiggIKE0NyZWF0ZUFwaUtleVJlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCRIaCgRyb2xlGAIgASgOMgwuc3ZjLnYxLlJvbGUSDAoEbmFtZRgDIAEoCRIuCgpleHBpcmVzX2F0GAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCgllbnRpdHlfaWQYBSABKAkSFgoOYWNjZXNzX2NsYXNzZXMYBiADKAkSFQoNdG9vbGtpdF9zbHVncxgHIAMoCRITCgthZ2VudF90b29scxgJIAMoCRImCgdjb25maXJtGAggASgLMhUuc3ZjLnYxLkNvbmZpcm1Qb2xpY3kiRAoUQ3JlYXRlQXBpS2V5UmVzcG9uc2USHwoHYXBpX2tleRgBIAEoCzIOLnN2Yy52MS5BcGlLZXkSCwoDa2V5GAIgASgJImgKEkxpc3RBcGlLZXlzUmVxdWVzdBISCgpwcm9qZWN0X2lkGAEgASgJEhEKCXBhZ2Vfc2l6ZRgCIAEoBRISCgpwYWdlX3Rva2VuGAMgASgJEhcKD29mX3BvcnRhbF9saW5rcxgEIAEoCCJQChNMaXN0QXBpS2V5c1Jlc3BvbnNlEiAKCGFwaV9rZXlzGAEgAygLMg4uc3ZjLnYxLkFwaUtleRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiIQoTUmV2b2tlQXBpS2V5UmVxdWVzdBIKCgJpZBgBIAEoCSI3ChRSZXZva2VBcGlLZXlSZXNwb25zZRIfCgdhcGlfa2V5GAEgASgLMg4uc3ZjLnYxLkFwaUtleSLMAQoXU2V0UHJvamVjdFBvbGljeVJlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCRIVCg1wbGFuX2FwcHJvdmFsGAIgASgJEhUKDXJlZGlyZWN0X3VybHMYAyADKAkSJQoGcXVvdGFzGAQgASgLMhUuc3ZjLnYxLlByb2plY3RRdW90YXMSIAoEaHR0cBgFIAEoCzISLnN2Yy52MS5IdHRwUG9saWN5EiYKB2NvbmZpcm0YBiABKAsyFS5zdmMudjEuQ29uZmlybVBvbGljeSI8ChhTZXRQcm9qZWN0UG9saWN5UmVzcG9uc2USIAoHcHJvamVjdBgBIAEoCzIPLnN2Yy52MS5Qcm9qZWN0IiwKFkdldFByb2plY3RVc2FnZVJlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCSKCAQoXR2V0UHJvamVjdFVzYWdlUmVzcG9uc2USIgoGcXVvdGFzGAEgAygLMhIuc3ZjLnYxLlF1b3RhVXNhZ2USDQoFY2FsbHMYAiABKA0SDQoFcG9zdHMYAyABKA0SFAoMcG9zdHNfYmV5b25kGAQgASgNEg8KB25vZGVfaWQYBSABKAkihAEKG0xpc3RRdWFyYW50aW5lZFBvc3RzUmVxdWVzdBIUCgx0b29sa2l0X3NsdWcYASABKAkSDgoGcmVhc29uGAIgASgJEhgKEGluY2x1ZGVfcmVsZWFzZWQYAyABKAgSEQoJcGFnZV9zaXplGAQgASgFEhIKCnBhZ2VfdG9rZW4YBSABKAkiXwocTGlzdFF1YXJhbnRpbmVkUG9zdHNSZXNwb25zZRImCgVwb3N0cxgBIAMoCzIXLnN2Yy52MS5RdWFyYW50aW5lZFBvc3QSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJIicKGUdldFF1YXJhbnRpbmVkUG9zdFJlcXVlc3QSCgoCaWQYASABKAkiUQoaR2V0UXVhcmFudGluZWRQb3N0UmVzcG9uc2USJQoEcG9zdBgBIAEoCzIXLnN2Yy52MS5RdWFyYW50aW5lZFBvc3QSDAoEYm9keRgCIAEoDCLRAQoeUmVsZWFzZVF1YXJhbnRpbmVkUG9zdHNSZXF1ZXN0EgsKA2lkcxgBIAMoCRIUCgx0b29sa2l0X3NsdWcYAiABKAkSKQoFc2luY2UYAyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEikKBXVudGlsGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIPCgdkcnlfcnVuGAUgASgIEhEKCXBhZ2Vfc2l6ZRgGIAEoBRISCgpwYWdlX3Rva2VuGAcgASgJImYKH1JlbGVhc2VRdWFyYW50aW5lZFBvc3RzUmVzcG9uc2USKgoHcmVzdWx0cxgBIAMoCzIZLnN2Yy52MS5RdWFyYW50aW5lUmVsZWFzZRIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkiNAoOUGFya0pvYlJlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCRIOCgZqb2JfaWQYAiABKAkiKwoPUGFya0pvYlJlc3BvbnNlEhgKA2pvYhgBIAEoCzILLnN2Yy52MS5Kb2IiNwoRUmVsZWFzZUpvYlJlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCRIOCgZqb2JfaWQYAiABKAkiLgoSUmVsZWFzZUpvYlJlc3BvbnNlEhgKA2pvYhgBIAEoCzILLnN2Yy52MS5Kb2IihgIKDVZhdWx0Um90YXRpb24SDgoGbnVtYmVyGAEgASgNEg0KBXN0YXRlGAIgASgJEhEKCXRvX2tleV9pZBgDIAEoCRIUCgxmcm9tX2tleV9pZHMYBCADKAkSEAoIcmVzZWFsZWQYBSABKAESDAoEcGFzcxgGIAEoDRIMCgRzZWVuGAcgASgBEg0KBXRvdGFsGAggASgBEg8KB3Byb2JsZW0YCSABKAkSLgoKc3RhcnRlZF9hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLwoLZmluaXNoZWRfYXQYCyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wIhQKElJvdGF0ZVZhdWx0UmVxdWVzdCI+ChNSb3RhdGVWYXVsdFJlc3BvbnNlEicKCHJvdGF0aW9uGAEgASgLMhUuc3ZjLnYxLlZhdWx0Um90YXRpb24i1wEKB1Jlc3RvcmUSMgoOYmFja3VwX2VuZHNfYXQYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEi8KC3Jlc3RvcmVkX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIuCgpyZXN1bWVkX2F0GAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIVCg1ub3RoaW5nX3NpbmNlGAQgASgIEhIKCmRlbGl2ZXJpZXMYBSABKAESDAoEam9icxgGIAEoASITChFHZXRSZXN0b3JlUmVxdWVzdCI2ChJHZXRSZXN0b3JlUmVzcG9uc2USIAoHcmVzdG9yZRgBIAEoCzIPLnN2Yy52MS5SZXN0b3JlIi4KFVJlc3VtZVJlc3RvcmVkUmVxdWVzdBIVCg1ub3RoaW5nX3NpbmNlGAEgASgIIjoKFlJlc3VtZVJlc3RvcmVkUmVzcG9uc2USIAoHcmVzdG9yZRgBIAEoCzIPLnN2Yy52MS5SZXN0b3JlIhkKF0dldFZhdWx0Um90YXRpb25SZXF1ZXN0IkMKGEdldFZhdWx0Um90YXRpb25SZXNwb25zZRInCghyb3RhdGlvbhgBIAEoCzIVLnN2Yy52MS5WYXVsdFJvdGF0aW9uIoABChBEZXBsb3ltZW50U2VjcmV0EgwKBG5hbWUYASABKAkSLgoKY3JlYXRlZF9hdBgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLgoKdXBkYXRlZF9hdBgDIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiOQoaUHV0RGVwbG95bWVudFNlY3JldFJlcXVlc3QSDAoEbmFtZRgBIAEoCRINCgV2YWx1ZRgCIAEoCSJHChtQdXREZXBsb3ltZW50U2VjcmV0UmVzcG9uc2USKAoGc2VjcmV0GAEgASgLMhguc3ZjLnYxLkRlcGxveW1lbnRTZWNyZXQiLQodRGVsZXRlRGVwbG95bWVudFNlY3JldFJlcXVlc3QSDAoEbmFtZRgBIAEoCSIgCh5EZWxldGVEZXBsb3ltZW50U2VjcmV0UmVzcG9uc2UiHgocTGlzdERlcGxveW1lbnRTZWNyZXRzUmVxdWVzdCJKCh1MaXN0RGVwbG95bWVudFNlY3JldHNSZXNwb25zZRIpCgdzZWNyZXRzGAEgAygLMhguc3ZjLnYxLkRlcGxveW1lbnRTZWNyZXQi1AEKCkF1ZGl0RXZlbnQSCgoCaWQYASABKAkSJgoCYXQYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhIKCnByb2plY3RfaWQYAyABKAkSDQoFYWN0b3IYBCABKAkSDgoGYWN0aW9uGAUgASgJEg8KB3N1YmplY3QYBiABKAkSFQoNZW50aXR5X2RpZ2VzdBgHIAEoCRIPCgdvdXRjb21lGAggASgJEhAKCHBvc2l0aW9uGAkgASgNEhQKDHRvb2xfY2FsbF9pZBgKIAEoCSLIAQoWTGlzdEF1ZGl0RXZlbnRzUmVxdWVzdBISCgpwcm9qZWN0X2lkGAEgASgJEg0KBWFjdG9yGAIgASgJEg4KBmFjdGlvbhgDIAEoCRIpCgVzaW5jZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKQoFdW50aWwYBSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhEKCXBhZ2Vfc2l6ZRgGIAEoBRISCgpwYWdlX3Rva2VuGAcgASgJIlYKF0xpc3RBdWRpdEV2ZW50c1Jlc3BvbnNlEiIKBmV2ZW50cxgBIAMoCzISLnN2Yy52MS5BdWRpdEV2ZW50EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJjCgpBdWRpdEZhdWx0EhIKCnByb2plY3RfaWQYASABKAkSEAoIcG9zaXRpb24YAiABKA0SEAoIZXZlbnRfaWQYAyABKAkSDAoEa2luZBgEIAEoCRIPCgdtZXNzYWdlGAUgASgJIj0KCUF1ZGl0SGVhZBISCgpwcm9qZWN0X2lkGAEgASgJEg4KBmxlbmd0aBgCIAEoDRIMCgRoYXNoGAMgASgJIisKFVZlcmlmeUF1ZGl0TG9nUmVxdWVzdBISCgpwYWdlX3Rva2VuGAEgASgJIogBChZWZXJpZnlBdWRpdExvZ1Jlc3BvbnNlEg8KB2NoZWNrZWQYASABKA0SIgoGZmF1bHRzGAIgAygLMhIuc3ZjLnYxLkF1ZGl0RmF1bHQSIAoFaGVhZHMYAyADKAsyES5zdmMudjEuQXVkaXRIZWFkEhcKD25leHRfcGFnZV90b2tlbhgEIAEoCSJMChJFcmFzZUVudGl0eVJlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCRIRCgllbnRpdHlfaWQYAiABKAkSDwoHZHJ5X3J1bhgDIAEoCCI3ChNFcmFzZUVudGl0eVJlc3BvbnNlEiAKB2VyYXN1cmUYASABKAsyDy5zdmMudjEuRXJhc3VyZSIqChREZWxldGVQcm9qZWN0UmVxdWVzdBISCgpwcm9qZWN0X2lkGAEgASgJIjkKFURlbGV0ZVByb2plY3RSZXNwb25zZRIgCgdlcmFzdXJlGAEgASgLMg8uc3ZjLnYxLkVyYXN1cmUiHwoRR2V0RXJhc3VyZVJlcXVlc3QSCgoCaWQYASABKAkiNgoSR2V0RXJhc3VyZVJlc3BvbnNlEiAKB2VyYXN1cmUYASABKAsyDy5zdmMudjEuRXJhc3VyZSI8ChNFeHBvcnRFbnRpdHlSZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSEQoJZW50aXR5X2lkGAIgASgJIiUKFEV4cG9ydEVudGl0eVJlc3BvbnNlEg0KBWxpbmVzGAEgAygJIp8CCgZQZXJzb24SCgoCaWQYASABKAkSDAoEbWFpbBgCIAEoCRIMCgRuYW1lGAMgASgJEg4KBmlzc3VlchgEIAEoCRIPCgdzdWJqZWN0GAUgASgJEhUKDWFkbWluaXN0cmF0b3IYBiABKAgSIQoFc2VhdHMYByADKAsyEi5zdmMudjEuUGVyc29uU2VhdBIuCgpjcmVhdGVkX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIwCgxzaWduZWRfaW5fYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjAKDGNvbmZpcm1lZF9hdBgKIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAifgoKUGVyc29uU2VhdBISCgpwcm9qZWN0X2lkGAEgASgJEhoKBHJvbGUYAiABKA4yDC5zdmMudjEuUm9sZRIgCgpnaXZlbl9yb2xlGAMgASgOMgwuc3ZjLnYxLlJvbGUSDgoGa2V5X2lkGAQgASgJEg4KBmFjdGl2ZRgFIAEoCCI6ChFMaXN0UGVvcGxlUmVxdWVzdBIRCglwYWdlX3NpemUYASABKAUSEgoKcGFnZV90b2tlbhgCIAEoCSJNChJMaXN0UGVvcGxlUmVzcG9uc2USHgoGcGVvcGxlGAEgAygLMg4uc3ZjLnYxLlBlcnNvbhIXCg9uZXh0X3BhZ2VfdG9rZW4YAiABKAkihwEKF0NyZWF0ZUludml0YXRpb25SZXF1ZXN0EhIKCnByb2plY3RfaWQYASABKAkSGgoEcm9sZRgCIAEoDjIMLnN2Yy52MS5Sb2xlEgwKBG1haWwYAyABKAkSLgoKZXhwaXJlc19hdBgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiVwoYQ3JlYXRlSW52aXRhdGlvblJlc3BvbnNlEgsKA3VybBgBIAEoCRIuCgpleHBpcmVzX2F0GAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJZChRTZXRQZXJzb25Sb2xlUmVxdWVzdBIRCglwZXJzb25faWQYASABKAkSEgoKcHJvamVjdF9pZBgCIAEoCRIaCgRyb2xlGAMgASgOMgwuc3ZjLnYxLlJvbGUiNwoVU2V0UGVyc29uUm9sZVJlc3BvbnNlEh4KBnBlcnNvbhgBIAEoCzIOLnN2Yy52MS5QZXJzb24iIQoTUmVtb3ZlUGVyc29uUmVxdWVzdBIKCgJpZBgBIAEoCSIWChRSZW1vdmVQZXJzb25SZXNwb25zZTKhFwoMQWRtaW5TZXJ2aWNlEmgKDUNyZWF0ZVByb2plY3QSHC5zdmMudjEuQ3JlYXRlUHJvamVjdFJlcXVlc3QaHS5zdmMudjEuQ3JlYXRlUHJvamVjdFJlc3BvbnNlIhqouxgDsLsYAri7GALKuxgKcHJvamVjdC5pZBJXCgxMaXN0UHJvamVjdHMSGy5zdmMudjEuTGlzdFByb2plY3RzUmVxdWVzdBocLnN2Yy52MS5MaXN0UHJvamVjdHNSZXNwb25zZSIMqLsYA7C7GAK4uxgBEnIKDENyZWF0ZUFwaUtleRIbLnN2Yy52MS5DcmVhdGVBcGlLZXlSZXF1ZXN0Ghwuc3ZjLnYxLkNyZWF0ZUFwaUtleVJlc3BvbnNlIieouxgDsLsYAri7GALKuxgKYXBpX2tleS5pZNK7GAllbnRpdHlfaWQSVAoLTGlzdEFwaUtleXMSGi5zdmMudjEuTGlzdEFwaUtleXNSZXF1ZXN0Ghsuc3ZjLnYxLkxpc3RBcGlLZXlzUmVzcG9uc2UiDKi7GAOwuxgCuLsYARJlCgxSZXZva2VBcGlLZXkSGy5zdmMudjEuUmV2b2tlQXBpS2V5UmVxdWVzdBocLnN2Yy52MS5SZXZva2VBcGlLZXlSZXNwb25zZSIaqLsYA7C7GAK4uxgCyrsYCmFwaV9rZXkuaWQSUQoKTGlzdFBlb3BsZRIZLnN2Yy52MS5MaXN0UGVvcGxlUmVxdWVzdBoaLnN2Yy52MS5MaXN0UGVvcGxlUmVzcG9uc2UiDKi7GAOwuxgCuLsYARJ5ChBDcmVhdGVJbnZpdGF0aW9uEh8uc3ZjLnYxLkNyZWF0ZUludml0YXRpb25SZXF1ZXN0GiAuc3ZjLnYxLkNyZWF0ZUludml0YXRpb25SZXNwb25zZSIiqLsYA7C7GAK4uxgCwrsYCnByb2plY3RfaWTSuxgEbWFpbBJnCg1TZXRQZXJzb25Sb2xlEhwuc3ZjLnYxLlNldFBlcnNvblJvbGVSZXF1ZXN0Gh0uc3ZjLnYxLlNldFBlcnNvblJvbGVSZXNwb25zZSIZqLsYA7C7GAK4uxgCwrsYCXBlcnNvbl9pZBJdCgxSZW1vdmVQZXJzb24SGy5zdmMudjEuUmVtb3ZlUGVyc29uUmVxdWVzdBocLnN2Yy52MS5SZW1vdmVQZXJzb25SZXNwb25zZSISqLsYA7C7GAK4uxgCwrsYAmlkEnEKEFNldFByb2plY3RQb2xpY3kSHy5zdmMudjEuU2V0UHJvamVjdFBvbGljeVJlcXVlc3QaIC5zdmMudjEuU2V0UHJvamVjdFBvbGljeVJlc3BvbnNlIhqouxgDsLsYAri7GALCuxgKcHJvamVjdF9pZBJgCg9HZXRQcm9qZWN0VXNhZ2USHi5zdmMudjEuR2V0UHJvamVjdFVzYWdlUmVxdWVzdBofLnN2Yy52MS5HZXRQcm9qZWN0VXNhZ2VSZXNwb25zZSIMqLsYA7C7GAK4uxgBEm8KFExpc3RRdWFyYW50aW5lZFBvc3RzEiMuc3ZjLnYxLkxpc3RRdWFyYW50aW5lZFBvc3RzUmVxdWVzdBokLnN2Yy52MS5MaXN0UXVhcmFudGluZWRQb3N0c1Jlc3BvbnNlIgyouxgDsLsYAri7GAESaQoSR2V0UXVhcmFudGluZWRQb3N0EiEuc3ZjLnYxLkdldFF1YXJhbnRpbmVkUG9zdFJlcXVlc3QaIi5zdmMudjEuR2V0UXVhcmFudGluZWRQb3N0UmVzcG9uc2UiDKi7GAOwuxgCuLsYARJ4ChdSZWxlYXNlUXVhcmFudGluZWRQb3N0cxImLnN2Yy52MS5SZWxlYXNlUXVhcmFudGluZWRQb3N0c1JlcXVlc3QaJy5zdmMudjEuUmVsZWFzZVF1YXJhbnRpbmVkUG9zdHNSZXNwb25zZSIMqLsYA7C7GAK4uxgCElIKB1BhcmtKb2ISFi5zdmMudjEuUGFya0pvYlJlcXVlc3QaFy5zdmMudjEuUGFya0pvYlJlc3BvbnNlIhaouxgDsLsYAri7GALCuxgGam9iX2lkElsKClJlbGVhc2VKb2ISGS5zdmMudjEuUmVsZWFzZUpvYlJlcXVlc3QaGi5zdmMudjEuUmVsZWFzZUpvYlJlc3BvbnNlIhaouxgDsLsYAri7GALCuxgGam9iX2lkElQKC1JvdGF0ZVZhdWx0Ehouc3ZjLnYxLlJvdGF0ZVZhdWx0UmVxdWVzdBobLnN2Yy52MS5Sb3RhdGVWYXVsdFJlc3BvbnNlIgyouxgDsLsYAri7GAISYwoQR2V0VmF1bHRSb3RhdGlvbhIfLnN2Yy52MS5HZXRWYXVsdFJvdGF0aW9uUmVxdWVzdBogLnN2Yy52MS5HZXRWYXVsdFJvdGF0aW9uUmVzcG9uc2UiDKi7GAOwuxgCuLsYARJ0ChNQdXREZXBsb3ltZW50U2VjcmV0EiIuc3ZjLnYxLlB1dERlcGxveW1lbnRTZWNyZXRSZXF1ZXN0GiMuc3ZjLnYxLlB1dERlcGxveW1lbnRTZWNyZXRSZXNwb25zZSIUqLsYA7C7GAK4uxgCwrsYBG5hbWUSfQoWRGVsZXRlRGVwbG95bWVudFNlY3JldBIlLnN2Yy52MS5EZWxldGVEZXBsb3ltZW50U2VjcmV0UmVxdWVzdBomLnN2Yy52MS5EZWxldGVEZXBsb3ltZW50U2VjcmV0UmVzcG9uc2UiFKi7GAOwuxgCuLsYAsK7GARuYW1lEnIKFUxpc3REZXBsb3ltZW50U2VjcmV0cxIkLnN2Yy52MS5MaXN0RGVwbG95bWVudFNlY3JldHNSZXF1ZXN0GiUuc3ZjLnYxLkxpc3REZXBsb3ltZW50U2VjcmV0c1Jlc3BvbnNlIgyouxgDsLsYAri7GAESUQoKR2V0UmVzdG9yZRIZLnN2Yy52MS5HZXRSZXN0b3JlUmVxdWVzdBoaLnN2Yy52MS5HZXRSZXN0b3JlUmVzcG9uc2UiDKi7GAOwuxgCuLsYARJdCg5SZXN1bWVSZXN0b3JlZBIdLnN2Yy52MS5SZXN1bWVSZXN0b3JlZFJlcXVlc3QaHi5zdmMudjEuUmVzdW1lUmVzdG9yZWRSZXNwb25zZSIMqLsYA7C7GAK4uxgCEmAKD0xpc3RBdWRpdEV2ZW50cxIeLnN2Yy52MS5MaXN0QXVkaXRFdmVudHNSZXF1ZXN0Gh8uc3ZjLnYxLkxpc3RBdWRpdEV2ZW50c1Jlc3BvbnNlIgyouxgDsLsYAri7GAESXQoOVmVyaWZ5QXVkaXRMb2cSHS5zdmMudjEuVmVyaWZ5QXVkaXRMb2dSZXF1ZXN0Gh4uc3ZjLnYxLlZlcmlmeUF1ZGl0TG9nUmVzcG9uc2UiDKi7GAOwuxgCuLsYARJvCgtFcmFzZUVudGl0eRIaLnN2Yy52MS5FcmFzZUVudGl0eVJlcXVlc3QaGy5zdmMudjEuRXJhc2VFbnRpdHlSZXNwb25zZSInqLsYA7C7GAK4uxgCyrsYCmVyYXN1cmUuaWTSuxgJZW50aXR5X2lkEmgKDURlbGV0ZVByb2plY3QSHC5zdmMudjEuRGVsZXRlUHJvamVjdFJlcXVlc3QaHS5zdmMudjEuRGVsZXRlUHJvamVjdFJlc3BvbnNlIhqouxgDsLsYAri7GALKuxgKZXJhc3VyZS5pZBJmCgxFeHBvcnRFbnRpdHkSGy5zdmMudjEuRXhwb3J0RW50aXR5UmVxdWVzdBocLnN2Yy52MS5FeHBvcnRFbnRpdHlSZXNwb25zZSIZqLsYA7C7GAK4uxgC0rsYCWVudGl0eV9pZDABElEKCkdldEVyYXN1cmUSGS5zdmMudjEuR2V0RXJhc3VyZVJlcXVlc3QaGi5zdmMudjEuR2V0RXJhc3VyZVJlc3BvbnNlIgyouxgDsLsYAri7GAFiBnByb3RvMw", [file_google_protobuf_timestamp, file_svc_v1_jobs, file_svc_v1_options]);
 
 /**
  * The erasure of an entity (customer or user) or of a project.
@@ -1896,7 +1896,7 @@ export const GetVaultRotationResponseSchema: GenMessage<GetVaultRotationResponse
  */
 export type DeploymentSecret = Message<"svc.v1.DeploymentSecret"> & {
   /**
-   * Name of the secret: `embeddings_key`.
+   * Name of the secret: `embeddings_key` or `oidc_client_secret`.
    *
    * @generated from field: string name = 1;
    */
@@ -1931,7 +1931,7 @@ export const DeploymentSecretSchema: GenMessage<DeploymentSecret> = /*@__PURE__*
  */
 export type PutDeploymentSecretRequest = Message<"svc.v1.PutDeploymentSecretRequest"> & {
   /**
-   * Name of the secret: `embeddings_key`.
+   * Name of the secret: `embeddings_key` or `oidc_client_secret`.
    *
    * @generated from field: string name = 1;
    */
@@ -1980,7 +1980,7 @@ export const PutDeploymentSecretResponseSchema: GenMessage<PutDeploymentSecretRe
  */
 export type DeleteDeploymentSecretRequest = Message<"svc.v1.DeleteDeploymentSecretRequest"> & {
   /**
-   * Name of the secret: `embeddings_key`.
+   * Name of the secret: `embeddings_key` or `oidc_client_secret`.
    *
    * @generated from field: string name = 1;
    */
@@ -2073,7 +2073,8 @@ export type AuditEvent = Message<"svc.v1.AuditEvent"> & {
   projectId: string;
 
   /**
-   * Actor: `admin`, `link`, the id of an API key, or the id of the job that made a tool call. `service` for svc itself.
+   * Actor: `admin`, `link`, or an id: of an API key, of the job that made a tool call, or of a person who signed in with
+   * a company account (`per_…`). `service` for svc itself.
    *
    * @generated from field: string actor = 4;
    */
@@ -2564,6 +2565,358 @@ export const ExportEntityResponseSchema: GenMessage<ExportEntityResponse> = /*@_
   messageDesc(file_svc_v1_admin, 67);
 
 /**
+ * A person who signs in with an account of the company's identity provider.
+ *
+ * @generated from message svc.v1.Person
+ */
+export type Person = Message<"svc.v1.Person"> & {
+  /**
+   * Id of the person. The audit log names the person by it.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * Mail address, as the provider reports it. Empty if it reports none.
+   *
+   * @generated from field: string mail = 2;
+   */
+  mail: string;
+
+  /**
+   * Name, as the provider reports it. Empty if it reports none.
+   *
+   * @generated from field: string name = 3;
+   */
+  name: string;
+
+  /**
+   * Address of the provider.
+   *
+   * @generated from field: string issuer = 4;
+   */
+  issuer: string;
+
+  /**
+   * Id of the account at the provider.
+   *
+   * @generated from field: string subject = 5;
+   */
+  subject: string;
+
+  /**
+   * True if a group of the person gives the role administrator.
+   *
+   * @generated from field: bool administrator = 6;
+   */
+  administrator: boolean;
+
+  /**
+   * Access of the person in projects.
+   *
+   * @generated from field: repeated svc.v1.PersonSeat seats = 7;
+   */
+  seats: PersonSeat[];
+
+  /**
+   * Time of the first sign-in.
+   *
+   * @generated from field: google.protobuf.Timestamp created_at = 8;
+   */
+  createdAt?: Timestamp | undefined;
+
+  /**
+   * Time of the last sign-in.
+   *
+   * @generated from field: google.protobuf.Timestamp signed_in_at = 9;
+   */
+  signedInAt?: Timestamp | undefined;
+
+  /**
+   * Time at which the provider last confirmed the person.
+   *
+   * @generated from field: google.protobuf.Timestamp confirmed_at = 10;
+   */
+  confirmedAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message svc.v1.Person.
+ * Use `create(PersonSchema)` to create a new message.
+ */
+export const PersonSchema: GenMessage<Person> = /*@__PURE__*/
+  messageDesc(file_svc_v1_admin, 68);
+
+/**
+ * The access of a person in one project.
+ *
+ * @generated from message svc.v1.PersonSeat
+ */
+export type PersonSeat = Message<"svc.v1.PersonSeat"> & {
+  /**
+   * Id of the project.
+   *
+   * @generated from field: string project_id = 1;
+   */
+  projectId: string;
+
+  /**
+   * Role of the person in the project.
+   *
+   * @generated from field: svc.v1.Role role = 2;
+   */
+  role: Role;
+
+  /**
+   * Role that an invitation or an administrator gave. ROLE_UNSPECIFIED if only groups give the seat.
+   *
+   * @generated from field: svc.v1.Role given_role = 3;
+   */
+  givenRole: Role;
+
+  /**
+   * Id of the key with which the person works in the project.
+   *
+   * @generated from field: string key_id = 4;
+   */
+  keyId: string;
+
+  /**
+   * True if the access is valid. False if it has ended and the person has not signed in since.
+   *
+   * @generated from field: bool active = 5;
+   */
+  active: boolean;
+};
+
+/**
+ * Describes the message svc.v1.PersonSeat.
+ * Use `create(PersonSeatSchema)` to create a new message.
+ */
+export const PersonSeatSchema: GenMessage<PersonSeat> = /*@__PURE__*/
+  messageDesc(file_svc_v1_admin, 69);
+
+/**
+ * Request of ListPeople.
+ *
+ * @generated from message svc.v1.ListPeopleRequest
+ */
+export type ListPeopleRequest = Message<"svc.v1.ListPeopleRequest"> & {
+  /**
+   * Maximum number of people in the response. Default 50, at most 200.
+   *
+   * @generated from field: int32 page_size = 1;
+   */
+  pageSize: number;
+
+  /**
+   * Position in the list: `nextPageToken` of the previous response. Empty for the first page.
+   *
+   * @generated from field: string page_token = 2;
+   */
+  pageToken: string;
+};
+
+/**
+ * Describes the message svc.v1.ListPeopleRequest.
+ * Use `create(ListPeopleRequestSchema)` to create a new message.
+ */
+export const ListPeopleRequestSchema: GenMessage<ListPeopleRequest> = /*@__PURE__*/
+  messageDesc(file_svc_v1_admin, 70);
+
+/**
+ * Response of ListPeople.
+ *
+ * @generated from message svc.v1.ListPeopleResponse
+ */
+export type ListPeopleResponse = Message<"svc.v1.ListPeopleResponse"> & {
+  /**
+   * People, in the order of their first sign-in.
+   *
+   * @generated from field: repeated svc.v1.Person people = 1;
+   */
+  people: Person[];
+
+  /**
+   * Page token of the next page. Empty if this is the last page.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * Describes the message svc.v1.ListPeopleResponse.
+ * Use `create(ListPeopleResponseSchema)` to create a new message.
+ */
+export const ListPeopleResponseSchema: GenMessage<ListPeopleResponse> = /*@__PURE__*/
+  messageDesc(file_svc_v1_admin, 71);
+
+/**
+ * Request of CreateInvitation.
+ *
+ * @generated from message svc.v1.CreateInvitationRequest
+ */
+export type CreateInvitationRequest = Message<"svc.v1.CreateInvitationRequest"> & {
+  /**
+   * Id of the project.
+   *
+   * @generated from field: string project_id = 1;
+   */
+  projectId: string;
+
+  /**
+   * Role in the project: ROLE_VIEWER, ROLE_READER, ROLE_MEMBER or ROLE_APPROVER.
+   *
+   * @generated from field: svc.v1.Role role = 2;
+   */
+  role: Role;
+
+  /**
+   * Mail address of the only account that can accept the invitation. Empty if every allowed account can.
+   *
+   * @generated from field: string mail = 3;
+   */
+  mail: string;
+
+  /**
+   * Time until which the link works. Default: in 7 days. At most 30 days.
+   *
+   * @generated from field: google.protobuf.Timestamp expires_at = 4;
+   */
+  expiresAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message svc.v1.CreateInvitationRequest.
+ * Use `create(CreateInvitationRequestSchema)` to create a new message.
+ */
+export const CreateInvitationRequestSchema: GenMessage<CreateInvitationRequest> = /*@__PURE__*/
+  messageDesc(file_svc_v1_admin, 72);
+
+/**
+ * Response of CreateInvitation.
+ *
+ * @generated from message svc.v1.CreateInvitationResponse
+ */
+export type CreateInvitationResponse = Message<"svc.v1.CreateInvitationResponse"> & {
+  /**
+   * Link to open. No other response contains it. Its secret is after the `#`, a part that browsers do not send to
+   * servers.
+   *
+   * @generated from field: string url = 1;
+   */
+  url: string;
+
+  /**
+   * Time until which the link works.
+   *
+   * @generated from field: google.protobuf.Timestamp expires_at = 2;
+   */
+  expiresAt?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message svc.v1.CreateInvitationResponse.
+ * Use `create(CreateInvitationResponseSchema)` to create a new message.
+ */
+export const CreateInvitationResponseSchema: GenMessage<CreateInvitationResponse> = /*@__PURE__*/
+  messageDesc(file_svc_v1_admin, 73);
+
+/**
+ * Request of SetPersonRole.
+ *
+ * @generated from message svc.v1.SetPersonRoleRequest
+ */
+export type SetPersonRoleRequest = Message<"svc.v1.SetPersonRoleRequest"> & {
+  /**
+   * Id of the person.
+   *
+   * @generated from field: string person_id = 1;
+   */
+  personId: string;
+
+  /**
+   * Id of the project.
+   *
+   * @generated from field: string project_id = 2;
+   */
+  projectId: string;
+
+  /**
+   * Role in the project. ROLE_UNSPECIFIED takes the given role away.
+   *
+   * @generated from field: svc.v1.Role role = 3;
+   */
+  role: Role;
+};
+
+/**
+ * Describes the message svc.v1.SetPersonRoleRequest.
+ * Use `create(SetPersonRoleRequestSchema)` to create a new message.
+ */
+export const SetPersonRoleRequestSchema: GenMessage<SetPersonRoleRequest> = /*@__PURE__*/
+  messageDesc(file_svc_v1_admin, 74);
+
+/**
+ * Response of SetPersonRole.
+ *
+ * @generated from message svc.v1.SetPersonRoleResponse
+ */
+export type SetPersonRoleResponse = Message<"svc.v1.SetPersonRoleResponse"> & {
+  /**
+   * The person with all seats.
+   *
+   * @generated from field: svc.v1.Person person = 1;
+   */
+  person?: Person | undefined;
+};
+
+/**
+ * Describes the message svc.v1.SetPersonRoleResponse.
+ * Use `create(SetPersonRoleResponseSchema)` to create a new message.
+ */
+export const SetPersonRoleResponseSchema: GenMessage<SetPersonRoleResponse> = /*@__PURE__*/
+  messageDesc(file_svc_v1_admin, 75);
+
+/**
+ * Request of RemovePerson.
+ *
+ * @generated from message svc.v1.RemovePersonRequest
+ */
+export type RemovePersonRequest = Message<"svc.v1.RemovePersonRequest"> & {
+  /**
+   * Id of the person.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+};
+
+/**
+ * Describes the message svc.v1.RemovePersonRequest.
+ * Use `create(RemovePersonRequestSchema)` to create a new message.
+ */
+export const RemovePersonRequestSchema: GenMessage<RemovePersonRequest> = /*@__PURE__*/
+  messageDesc(file_svc_v1_admin, 76);
+
+/**
+ * Response of RemovePerson.
+ *
+ * @generated from message svc.v1.RemovePersonResponse
+ */
+export type RemovePersonResponse = Message<"svc.v1.RemovePersonResponse"> & {
+};
+
+/**
+ * Describes the message svc.v1.RemovePersonResponse.
+ * Use `create(RemovePersonResponseSchema)` to create a new message.
+ */
+export const RemovePersonResponseSchema: GenMessage<RemovePersonResponse> = /*@__PURE__*/
+  messageDesc(file_svc_v1_admin, 77);
+
+/**
  * Administers the deployment: projects, their API keys and policies, quarantined webhook posts (which svc could not
  * turn into events), harmful jobs, backups, the vault key, the audit log and erasures. Every call requires the
  * deployment's administrator token and can access every project. If the deployment has no such token, every call is
@@ -2657,6 +3010,68 @@ export const AdminService: GenService<{
     methodKind: "unary";
     input: typeof RevokeApiKeyRequestSchema;
     output: typeof RevokeApiKeyResponseSchema;
+  },
+  /**
+   * Lists the people who have signed in with company accounts, in the order of their first sign-in, with their seats.
+   *
+   * Errors:
+   * - invalid_argument PAGE_SIZE_NEGATIVE: `pageSize` is negative.
+   * - invalid_argument PAGE_TOKEN_INVALID: `pageToken` does not come from a response of this call.
+   *
+   * @generated from rpc svc.v1.AdminService.ListPeople
+   */
+  listPeople: {
+    methodKind: "unary";
+    input: typeof ListPeopleRequestSchema;
+    output: typeof ListPeopleResponseSchema;
+  },
+  /**
+   * Creates an invitation: a link that gives a role in a project to the first person who opens it and signs in with a
+   * company account. The link works once. Send it only to that person.
+   *
+   * Errors:
+   * - not_found PROJECT_NOT_FOUND: no project has the id `projectId`.
+   * - invalid_argument ROLE_INVALID: `role` is not a role that a person can have in a project.
+   * - invalid_argument MAIL_INVALID: `mail` is not empty and not a mail address of an allowed domain.
+   * - invalid_argument LINK_EXPIRY_INVALID: `expiresAt` has passed or is more than 30 days away.
+   * - failed_precondition COMPANY_ACCOUNTS_OFF: the deployment has no identity provider.
+   *
+   * @generated from rpc svc.v1.AdminService.CreateInvitation
+   */
+  createInvitation: {
+    methodKind: "unary";
+    input: typeof CreateInvitationRequestSchema;
+    output: typeof CreateInvitationResponseSchema;
+  },
+  /**
+   * Gives a person a role in a project, in addition to the roles that the groups of the person give. Of both roles, the
+   * higher one counts. ROLE_UNSPECIFIED takes the given role away. Roles of groups come back at the next check.
+   *
+   * Errors:
+   * - not_found PERSON_NOT_FOUND: no person has the id `personId`.
+   * - not_found PROJECT_NOT_FOUND: no project has the id `projectId`.
+   * - invalid_argument ROLE_INVALID: `role` is not a role that a person can have in a project.
+   *
+   * @generated from rpc svc.v1.AdminService.SetPersonRole
+   */
+  setPersonRole: {
+    methodKind: "unary";
+    input: typeof SetPersonRoleRequestSchema;
+    output: typeof SetPersonRoleResponseSchema;
+  },
+  /**
+   * Deletes a person: ends the sessions, the seats, and the keys and grants made with them, and deletes the mail
+   * address and the name. If the provider and the groups still allow it, the person can sign in again.
+   *
+   * Errors:
+   * - not_found PERSON_NOT_FOUND: no person has this `id`.
+   *
+   * @generated from rpc svc.v1.AdminService.RemovePerson
+   */
+  removePerson: {
+    methodKind: "unary";
+    input: typeof RemovePersonRequestSchema;
+    output: typeof RemovePersonResponseSchema;
   },
   /**
    * Replaces `planApproval` and `redirectUrls` of a project's policy. Each other part of the policy is replaced as a
@@ -2814,10 +3229,11 @@ export const AdminService: GenService<{
    * Creates or replaces a secret that the deployment itself sends. svc encrypts the secret in the database and rotates
    * it with the vault key. No call returns it. Every node sends the new value within seconds, unless an environment
    * variable of the node sets another. `embeddings_key` is the bearer token of the embeddings endpoint; if
-   * SVC_EMBEDDINGS_KEY is set, it takes precedence.
+   * SVC_EMBEDDINGS_KEY is set, it takes precedence. `oidc_client_secret` is the secret of svc at the identity provider;
+   * if SVC_OIDC_CLIENT_SECRET is set, it takes precedence.
    *
    * Errors:
-   * - invalid_argument DEPLOYMENT_SECRET_UNKNOWN: `name` is not `embeddings_key`.
+   * - invalid_argument DEPLOYMENT_SECRET_UNKNOWN: `name` is not `embeddings_key` or `oidc_client_secret`.
    * - invalid_argument DEPLOYMENT_SECRET_INVALID: `value` has fewer than 8 or more than 8,192 characters, or a
    *   character that is not visible ASCII.
    *
@@ -2832,7 +3248,7 @@ export const AdminService: GenService<{
    * Deletes a secret of the deployment. Nodes may still send it for some seconds.
    *
    * Errors:
-   * - invalid_argument DEPLOYMENT_SECRET_UNKNOWN: `name` is not `embeddings_key`.
+   * - invalid_argument DEPLOYMENT_SECRET_UNKNOWN: `name` is not `embeddings_key` or `oidc_client_secret`.
    * - not_found DEPLOYMENT_SECRET_NOT_FOUND: the deployment has no secret with this name.
    *
    * @generated from rpc svc.v1.AdminService.DeleteDeploymentSecret
@@ -2889,7 +3305,7 @@ export const AdminService: GenService<{
    *
    * Errors:
    * - invalid_argument ID_MALFORMED: `projectId` is not a project id.
-   * - invalid_argument ACTOR_INVALID: `actor` is neither `admin` nor the id of a key or a job.
+   * - invalid_argument ACTOR_INVALID: `actor` is neither `admin` nor the id of a key, a job or a person.
    * - invalid_argument FILTER_TEXT_INVALID: `action` is longer than 200 characters.
    * - invalid_argument TIME_RANGE_INVALID: `since` is later than `until`.
    * - invalid_argument PAGE_SIZE_NEGATIVE: `pageSize` is negative.

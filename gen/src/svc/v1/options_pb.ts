@@ -4,7 +4,7 @@
 
 import type { GenEnum, GenExtension, GenFile } from "@bufbuild/protobuf/codegenv2";
 import { enumDesc, extDesc, fileDesc } from "@bufbuild/protobuf/codegenv2";
-import type { MethodOptions } from "@bufbuild/protobuf/wkt";
+import type { FieldOptions, MethodOptions } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_descriptor } from "@bufbuild/protobuf/wkt";
 import type { UnknownEnum } from "@bufbuild/protobuf";
 
@@ -12,7 +12,7 @@ import type { UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file svc/v1/options.proto.
  */
 export const file_svc_v1_options: GenFile = /*@__PURE__*/
-  fileDesc("ChRzdmMvdjEvb3B0aW9ucy5wcm90bxIGc3ZjLnYxKlAKBFJvbGUSFAoQUk9MRV9VTlNQRUNJRklFRBAAEg8KC1JPTEVfTUVNQkVSEAESEQoNUk9MRV9BUFBST1ZFUhACEg4KClJPTEVfQURNSU4QAypUCghCb3VuZEtleRIZChVCT1VORF9LRVlfVU5TUEVDSUZJRUQQABIWChJCT1VORF9LRVlfTkFSUk9XRUQQARIVChFCT1VORF9LRVlfUkVGVVNFRBACKqABCglMaXN0TGltaXQSGgoWTElTVF9MSU1JVF9VTlNQRUNJRklFRBAAEhUKEUxJU1RfTElNSVRfRU5USVRZEAESGwoXTElTVF9MSU1JVF9BQ0NFU1NfQ0xBU1MQAhIWChJMSVNUX0xJTUlUX1RPT0xLSVQQAxITCg9MSVNUX0xJTUlUX05PTkUQBBIWChJMSVNUX0xJTUlUX09GRkVSRUQQBSpICgdBdWRpdGVkEhcKE0FVRElURURfVU5TUEVDSUZJRUQQABIQCgxBVURJVEVEX05PTkUQARISCg5BVURJVEVEX0xPR0dFRBACKkAKCUJvZHlMaW1pdBIaChZCT0RZX0xJTUlUX1VOU1BFQ0lGSUVEEAASFwoTQk9EWV9MSU1JVF9ET0NVTUVOVBABOlMKDXJlcXVpcmVkX3JvbGUSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi1hwMgASgOMgwuc3ZjLnYxLlJvbGVSDHJlcXVpcmVkUm9sZTpPCglib3VuZF9rZXkSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi2hwMgASgOMhAuc3ZjLnYxLkJvdW5kS2V5Ughib3VuZEtleTpLCgdhdWRpdGVkEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYt4cDIAEoDjIPLnN2Yy52MS5BdWRpdGVkUgdhdWRpdGVkOkUKDWF1ZGl0X3N1YmplY3QSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi4hwMgASgJUgxhdWRpdFN1YmplY3Q6QwoMYXVkaXRfcmVzdWx0Eh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYuYcDIAEoCVILYXVkaXRSZXN1bHQ6QwoMYXVkaXRfZW50aXR5Eh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYuocDIAEoCVILYXVkaXRFbnRpdHk6VAoLbGlzdF9saW1pdHMSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi7hwMgAygOMhEuc3ZjLnYxLkxpc3RMaW1pdFIKbGlzdExpbWl0czo4CgZwb3J0YWwSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi8hwMgASgIUgZwb3J0YWw6UgoKYm9keV9saW1pdBIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGL2HAyABKA4yES5zdmMudjEuQm9keUxpbWl0Uglib2R5TGltaXRiBnByb3RvMw", [file_google_protobuf_descriptor]);
+  fileDesc("ChRzdmMvdjEvb3B0aW9ucy5wcm90bxIGc3ZjLnYxKnIKBFJvbGUSFAoQUk9MRV9VTlNQRUNJRklFRBAAEg8KC1JPTEVfTUVNQkVSEAESEQoNUk9MRV9BUFBST1ZFUhACEg4KClJPTEVfQURNSU4QAxIPCgtST0xFX1ZJRVdFUhAEEg8KC1JPTEVfUkVBREVSEAUqVAoIQm91bmRLZXkSGQoVQk9VTkRfS0VZX1VOU1BFQ0lGSUVEEAASFgoSQk9VTkRfS0VZX05BUlJPV0VEEAESFQoRQk9VTkRfS0VZX1JFRlVTRUQQAiqgAQoJTGlzdExpbWl0EhoKFkxJU1RfTElNSVRfVU5TUEVDSUZJRUQQABIVChFMSVNUX0xJTUlUX0VOVElUWRABEhsKF0xJU1RfTElNSVRfQUNDRVNTX0NMQVNTEAISFgoSTElTVF9MSU1JVF9UT09MS0lUEAMSEwoPTElTVF9MSU1JVF9OT05FEAQSFgoSTElTVF9MSU1JVF9PRkZFUkVEEAUqSAoHQXVkaXRlZBIXChNBVURJVEVEX1VOU1BFQ0lGSUVEEAASEAoMQVVESVRFRF9OT05FEAESEgoOQVVESVRFRF9MT0dHRUQQAipACglCb2R5TGltaXQSGgoWQk9EWV9MSU1JVF9VTlNQRUNJRklFRBAAEhcKE0JPRFlfTElNSVRfRE9DVU1FTlQQATo5CgdwYXlsb2FkEh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxi+hwMgASgIUgdwYXlsb2FkOlMKDXJlcXVpcmVkX3JvbGUSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi1hwMgASgOMgwuc3ZjLnYxLlJvbGVSDHJlcXVpcmVkUm9sZTpPCglib3VuZF9rZXkSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi2hwMgASgOMhAuc3ZjLnYxLkJvdW5kS2V5Ughib3VuZEtleTpLCgdhdWRpdGVkEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYt4cDIAEoDjIPLnN2Yy52MS5BdWRpdGVkUgdhdWRpdGVkOkUKDWF1ZGl0X3N1YmplY3QSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi4hwMgASgJUgxhdWRpdFN1YmplY3Q6QwoMYXVkaXRfcmVzdWx0Eh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYuYcDIAEoCVILYXVkaXRSZXN1bHQ6QwoMYXVkaXRfZW50aXR5Eh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYuocDIAEoCVILYXVkaXRFbnRpdHk6VAoLbGlzdF9saW1pdHMSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi7hwMgAygOMhEuc3ZjLnYxLkxpc3RMaW1pdFIKbGlzdExpbWl0czo4CgZwb3J0YWwSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi8hwMgASgIUgZwb3J0YWw6UgoKYm9keV9saW1pdBIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGL2HAyABKA4yES5zdmMudjEuQm9keUxpbWl0Uglib2R5TGltaXRiBnByb3RvMw", [file_google_protobuf_descriptor]);
 
 /**
  * Role of a key, or the role that a call requires.
@@ -50,6 +50,21 @@ export const Role = {
    * @generated from enum value: ROLE_ADMIN = 3;
    */
   ADMIN: 3,
+
+  /**
+   * Role of a project's key that only reads, and sees neither payloads nor results: `***` replaces them. The key cannot
+   * make calls that change or send something.
+   *
+   * @generated from enum value: ROLE_VIEWER = 4;
+   */
+  VIEWER: 4,
+
+  /**
+   * Role of a project's key that only reads, like a viewer, but sees payloads and results too.
+   *
+   * @generated from enum value: ROLE_READER = 5;
+   */
+  READER: 5,
 } as const;
 
 /**
@@ -252,13 +267,22 @@ export const BodyLimitSchema: GenEnum<BodyLimit> = /*@__PURE__*/
   enumDesc(file_svc_v1_options, 4);
 
 /**
+ * True if the field contains a payload or a result: data of customers. In an answer to a viewer (ROLE_VIEWER), `***`
+ * replaces the value, and a map is empty. A viewer cannot send the field in a request.
+ *
+ * @generated from extension: bool payload = 50110;
+ */
+export const payload: GenExtension<FieldOptions, boolean> = /*@__PURE__*/
+  extDesc(file_svc_v1_options, 0);
+
+/**
  * Lowest role that may make the call. Every call of svc.v1 declares it. If a call does not, the service does not
  * start.
  *
  * @generated from extension: svc.v1.Role required_role = 50101;
  */
 export const required_role: GenExtension<MethodOptions, Role> = /*@__PURE__*/
-  extDesc(file_svc_v1_options, 0);
+  extDesc(file_svc_v1_options, 1);
 
 /**
  * Rule for calls with a scoped key (a key limited to some toolkits, customers or access classes). Every call of
@@ -267,7 +291,7 @@ export const required_role: GenExtension<MethodOptions, Role> = /*@__PURE__*/
  * @generated from extension: svc.v1.BoundKey bound_key = 50102;
  */
 export const bound_key: GenExtension<MethodOptions, BoundKey> = /*@__PURE__*/
-  extDesc(file_svc_v1_options, 1);
+  extDesc(file_svc_v1_options, 2);
 
 /**
  * Audit rule of the call. Every call of svc.v1 declares it. If a call does not, the service does not start.
@@ -275,7 +299,7 @@ export const bound_key: GenExtension<MethodOptions, BoundKey> = /*@__PURE__*/
  * @generated from extension: svc.v1.Audited audited = 50103;
  */
 export const audited: GenExtension<MethodOptions, Audited> = /*@__PURE__*/
-  extDesc(file_svc_v1_options, 2);
+  extDesc(file_svc_v1_options, 3);
 
 /**
  * Path, within the request, of the audit subject: the resource that the call acts on. The subject is an id, a slug,
@@ -285,7 +309,7 @@ export const audited: GenExtension<MethodOptions, Audited> = /*@__PURE__*/
  * @generated from extension: string audit_subject = 50104;
  */
 export const audit_subject: GenExtension<MethodOptions, string> = /*@__PURE__*/
-  extDesc(file_svc_v1_options, 3);
+  extDesc(file_svc_v1_options, 4);
 
 /**
  * Path, within the response, of the resource that the call creates, such as `project.id`. The audit log names this
@@ -294,7 +318,7 @@ export const audit_subject: GenExtension<MethodOptions, string> = /*@__PURE__*/
  * @generated from extension: string audit_result = 50105;
  */
 export const audit_result: GenExtension<MethodOptions, string> = /*@__PURE__*/
-  extDesc(file_svc_v1_options, 4);
+  extDesc(file_svc_v1_options, 5);
 
 /**
  * Path, within the request, of the entity (customer or user) or the person that the call concerns. The audit log
@@ -303,7 +327,7 @@ export const audit_result: GenExtension<MethodOptions, string> = /*@__PURE__*/
  * @generated from extension: string audit_entity = 50106;
  */
 export const audit_entity: GenExtension<MethodOptions, string> = /*@__PURE__*/
-  extDesc(file_svc_v1_options, 5);
+  extDesc(file_svc_v1_options, 6);
 
 /**
  * Limits by which a list or a search leaves out rows that a scoped key (a key limited to some data) may not read.
@@ -313,7 +337,7 @@ export const audit_entity: GenExtension<MethodOptions, string> = /*@__PURE__*/
  * @generated from extension: repeated svc.v1.ListLimit list_limits = 50107;
  */
 export const list_limits: GenExtension<MethodOptions, ListLimit[]> = /*@__PURE__*/
-  extDesc(file_svc_v1_options, 6);
+  extDesc(file_svc_v1_options, 7);
 
 /**
  * True if portal keys may make this call. They cannot make other calls. The portal is the pages on which a customer
@@ -324,7 +348,7 @@ export const list_limits: GenExtension<MethodOptions, ListLimit[]> = /*@__PURE__
  * @generated from extension: bool portal = 50108;
  */
 export const portal: GenExtension<MethodOptions, boolean> = /*@__PURE__*/
-  extDesc(file_svc_v1_options, 7);
+  extDesc(file_svc_v1_options, 8);
 
 /**
  * Limit on the size of the call's request. If the call declares none, SVC_MAX_BODY_BYTES applies.
@@ -332,5 +356,5 @@ export const portal: GenExtension<MethodOptions, boolean> = /*@__PURE__*/
  * @generated from extension: svc.v1.BodyLimit body_limit = 50109;
  */
 export const body_limit: GenExtension<MethodOptions, BodyLimit> = /*@__PURE__*/
-  extDesc(file_svc_v1_options, 8);
+  extDesc(file_svc_v1_options, 9);
 

@@ -1,5 +1,5 @@
 import { requireText } from "@svc/core";
-import { createSvcClient, Role } from "@svc/sdk";
+import { createSvcClient } from "@svc/sdk";
 import { type ProjectOptions, validUrl } from "../command/client.ts";
 import type { CommandContext } from "../command/context.ts";
 import { command, type Run } from "../command/declared.ts";
@@ -12,9 +12,11 @@ import {
   readProfiles,
   storeProfiles,
 } from "../command/profiles.ts";
+import { roleText } from "../text/bound.ts";
 import { tableLines } from "../text/table.ts";
+import { signInWithBrowser } from "./device-login.ts";
 
-type LoginOptions = ProjectOptions & { readonly url: string };
+type LoginOptions = ProjectOptions & { readonly url: string; readonly browser?: true };
 
 /** The command `svc login`, which stores the address of a service and a key for it as a profile. */
 export const addLoginCommand = command(
@@ -24,6 +26,7 @@ export const addLoginCommand = command(
     takes: { "<url>": "address of the service, such as https://svc.example.com" },
     options: [
       ["--api-key <key>", "key of the project (default: the command asks for it, or reads it from standard input)"],
+      ["--browser", "sign in with a browser that is signed in to the console; needs no key"],
     ],
     client: "none",
     json: "the profile without its key as JSON",
@@ -31,8 +34,15 @@ export const addLoginCommand = command(
 The command calls the service with the key first. It stores both in svc/profiles.json in XDG_CONFIG_HOME or ~/.config, which
 only you can read. --profile names the profile; its default is the host. Commands use the profile of --profile, otherwise
 that of SVC_PROFILE, otherwise the last one of \`svc login\` or \`svc use\`. If SVC_URL, SVC_API_KEY or SVC_ADMIN_TOKEN is set,
-they use only a profile that --profile names.`,
-    examples: ["svc login https://svc.example.com", "svc login https://svc.example.com --profile work < key.txt"],
+they use only a profile that --profile names.
+
+With --browser, the command prints a code and an address. Open the address on any device, and compare the code. The key then has your
+role in the project, ends with your access, and lasts at most as long as a console session.`,
+    examples: [
+      "svc login https://svc.example.com",
+      "svc login https://svc.example.com --browser",
+      "svc login https://svc.example.com --profile work < key.txt",
+    ],
   },
   async ({ values, context, asJson }: Run<LoginOptions>) => {
     const url = validUrl(values.url);
@@ -42,7 +52,9 @@ they use only a profile that --profile names.`,
     const other = namedProfile(context) === undefined ? profiles.get(name)?.url : undefined;
     if (other !== undefined && other !== url)
       throw new CommandError(`the profile ${name} is that of ${other}; name another one with --profile`);
-    const apiKey = (values.apiKey ?? (await askKey(context))).trim();
+    const apiKey = (
+      values.apiKey ?? (values.browser ? await signInWithBrowser(url, context) : await askKey(context))
+    ).trim();
     if (apiKey === "") throw new CommandError("no API key: type it, give --api-key, or write it to standard input");
     const identity = await createSvcClient({ baseUrl: url, apiKey }).identity.getIdentity({});
     const file = storeProfiles(context.environment, {
@@ -50,8 +62,7 @@ they use only a profile that --profile names.`,
       profiles: new Map([...profiles, [name, { url, apiKey }]]),
     });
     if (asJson) return context.print(JSON.stringify({ profile: name, url, projectName: identity.projectName, file }));
-    const role = identity.role === Role.APPROVER ? "approver" : "member";
-    context.print(`logged in to ${url} as ${role} of ${identity.projectName}; profile ${name}`);
+    context.print(`logged in to ${url} as ${roleText(identity.role)} of ${identity.projectName}; profile ${name}`);
   },
 );
 

@@ -1,4 +1,5 @@
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import { Role, RoleSchema } from "@svc/gen/options";
 import { plainText } from "./plain.ts";
 import { timeText } from "./table.ts";
 
@@ -40,4 +41,14 @@ export function keyStateText({
 }): string {
   if (revokedAt !== undefined) return "revoked";
   return expiresAt === undefined ? "valid" : `until ${timeText(expiresAt)}`;
+}
+
+/** Returns the name of a role as users write it, such as `member`. */
+export function roleText(role: Role): string {
+  return (RoleSchema.value[role]?.name ?? String(role)).replace("ROLE_", "").toLowerCase();
+}
+
+/** Returns the role that a user wrote, such as `member`. */
+export function roleOf(text: string): Role {
+  return Role[text.toUpperCase() as keyof typeof Role];
 }

@@ -1,12 +1,11 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { systemClock } from "@svc/core";
+import { roles, systemClock } from "@svc/core";
 import { AdminService } from "@svc/gen/admin";
-import { Role } from "@svc/sdk";
 import { findProjectId } from "../command/client.ts";
 import type { Run } from "../command/declared.ts";
 import { parseSpan, parseText } from "../command/options.ts";
 import { call, list, topic } from "../command/topic.ts";
-import { boundText, confirmText, keyStateText } from "../text/bound.ts";
+import { boundText, confirmText, keyStateText, roleOf, roleText } from "../text/bound.ts";
 import { timeText } from "../text/table.ts";
 
 const { createApiKey, listApiKeys, revokeApiKey } = AdminService.method;
@@ -23,7 +22,7 @@ export const addKeysCommand = topic({
       says: "create an API key and print it; svc does not show it again",
       options: [
         ["--project <id or name>", "project that the key belongs to", { default: "default" }],
-        ["--role <role>", "what the key may do", { choices: ["member", "approver"], default: "member" }],
+        ["--role <role>", "what the key may do", { choices: roles, default: "member" }],
         ["--name <text>", "purpose of the key", { default: "svc keys create" }],
         [
           "--expires-in <duration>",
@@ -54,7 +53,7 @@ export const addKeysCommand = topic({
       hasConfirm: true,
       request: async ({ admin, values: { project, role, expiresIn } }: Run<CreateValues>) => ({
         projectId: await findProjectId(admin(), project),
-        role: role === "approver" ? Role.APPROVER : Role.MEMBER,
+        role: roleOf(role),
         ...(expiresIn === undefined ? {} : { expiresAt: timestampFromMs(systemClock.now() + expiresIn) }),
       }),
       json: "the key with its text as JSON",
@@ -82,7 +81,7 @@ export const addKeysCommand = topic({
       rows: "apiKeys",
       table: {
         ID: "id",
-        ROLE: ({ role }) => (role === Role.APPROVER ? "approver" : "member"),
+        ROLE: ({ role }) => roleText(role),
         HINT: ({ hint }) => hint,
         STATE: keyStateText,
         "LAST USED": "lastUsedAt",

@@ -1,12 +1,11 @@
 import { IdentityService } from "@svc/gen/identity";
 import { ToolsService } from "@svc/gen/tools";
 import { TriggersService } from "@svc/gen/triggers";
-import { Role } from "@svc/sdk";
 import { type AddressedServer, originOf, ownProjectId, serverUrl } from "../command/client.ts";
 import type { Run } from "../command/declared.ts";
 import { countUpTo } from "../command/options.ts";
 import { call, list } from "../command/topic.ts";
-import { boundText, confirmText } from "../text/bound.ts";
+import { boundText, confirmText, roleText } from "../text/bound.ts";
 import { firstSentence, tableLines, wrappedTableLines } from "../text/table.ts";
 
 type EndpointOptions = AddressedServer & { readonly private?: true };
@@ -55,7 +54,7 @@ export const addWhoamiCommand = call(IdentityService.method.getIdentity, {
     const confirmed = confirmText(found.confirm);
     return [
       `project  ${found.projectName} (${found.projectId})`,
-      `role     ${found.role === Role.APPROVER ? "approver" : "member"}`,
+      `role     ${roleText(found.role)}`,
       `key      ${found.keyId}${origin === undefined ? "" : `; ${origin.credential}`}`,
       ...(bound === "" ? [] : [`limited to ${bound}`]),
       ...(confirmed === "" ? [] : [`confirm  ${confirmed}`]),

@@ -86,7 +86,7 @@ export const addVaultCommand = topic({
     ),
     put: call(putDeploymentSecret, {
       says: "store a secret of the deployment itself, or replace its value",
-      takes: { "<name>": "embeddings_key: the bearer token of the embeddings endpoint" },
+      takes: { "<name>": "embeddings_key or oidc_client_secret, the secret of svc at the identity provider" },
       options: secretOptions,
       request: async ({ admin, values, context }) => {
         admin();
@@ -98,7 +98,7 @@ export const addVaultCommand = topic({
       notes: (_, { asJson }) =>
         asJson
           ? []
-          : "Every node uses it within seconds, unless its environment has SVC_EMBEDDINGS_KEY, which takes precedence.",
+          : "Every node uses it within seconds, unless its environment has SVC_EMBEDDINGS_KEY or SVC_OIDC_CLIENT_SECRET, which take precedence.",
       more: secretRemark,
       examples: [
         "svc vault put embeddings_key --secret-stdin < token",

@@ -4,10 +4,15 @@ import { currentSession, type Seat, setSession } from "./session.ts";
 
 /**
  * Signs in with a key, or with the token of a link that `npm start` or `npx svc console` printed. The other seats (signed-in keys) of the
- * session stay. Returns the refusal; undefined if the sign-in succeeded.
+ * session stay. After a sign-in with a company account, opens the session of the given `half`. Returns the refusal; undefined if the sign-in
+ * succeeded.
  */
-export async function enter(credential: { key: string } | { link: string }): Promise<PageRefusal | undefined> {
-  const sent = await postPage("session", credential, { headers: halfHeaders() });
+export async function enter(
+  credential: { key: string } | { link: string } | { half: string },
+): Promise<PageRefusal | undefined> {
+  const isOpen = "half" in credential;
+  const headers = isOpen ? { "svc-session": credential.half } : halfHeaders();
+  const sent = await postPage("session", isOpen ? {} : credential, { headers });
   if ("refusal" in sent) return sent.refusal;
   const { half, seats } = sent.answer as { half: string; seats: Seat[] };
   setSession({ half, seats });
@@ -16,14 +21,17 @@ export async function enter(credential: { key: string } | { link: string }): Pro
 
 /**
  * Ends the session on the service and removes it from the browser. Also removes the user's input and searches, because the next user may be
- * another person. Then reloads the page, because the open page still holds such data.
+ * another person. Then reloads the page, because the open page still holds such data. A person with a company account also signs out
+ * there.
  */
 export async function leave(): Promise<void> {
   const headers = halfHeaders();
   setSession(undefined);
-  if ("svc-session" in headers) await postPage("session", {}, { method: "DELETE", headers });
+  const sent = "svc-session" in headers ? await postPage("session", {}, { method: "DELETE", headers }) : {};
   forgetKept();
-  location.reload();
+  const { signOutUrl } = ("answer" in sent ? sent.answer : {}) as { signOutUrl?: string };
+  if (signOutUrl === undefined) location.reload();
+  else location.assign(signOutUrl);
 }
 
 /**

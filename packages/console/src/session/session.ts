@@ -7,7 +7,7 @@ export type Seat = {
   /** Id of the project in which the user is signed in. Empty if the user is signed in as administrator. */
   projectId: string;
   projectName: string;
-  role: "member" | "approver" | "admin";
+  role: "viewer" | "reader" | "member" | "approver" | "admin";
 };
 
 /**

@@ -7,6 +7,7 @@ import { Dialog } from "../ui/overlay/dialog.tsx";
 import { CodeBlock } from "../ui/values/copy.tsx";
 import { pageWords } from "../words/page-words.ts";
 import { sentence } from "../words/text.ts";
+import { consoleBase, hasCompanyAccounts, serviceBase } from "./base.ts";
 import { enter } from "./enter.ts";
 import type { PageRefusal } from "./page-post.ts";
 import { currentSession, seatFor } from "./session.ts";
@@ -90,6 +91,14 @@ function SignInForm({
           </Notice>
         </div>
       )}
+      {hasCompanyAccounts && (
+        <a
+          className={styles["company"]}
+          href={`${serviceBase}/sign-in/start?to=${encodeURIComponent(pathInConsole())}`}
+        >
+          Sign in with your company account
+        </a>
+      )}
       <TextField
         label="API key"
         type="password"
@@ -109,6 +118,11 @@ function SignInForm({
       <CodeBlock text="npx svc console" />
     </form>
   );
+}
+
+/** Returns the path of the open page within the console, to which the sign-in with a company account comes back. */
+function pathInConsole(): string {
+  return location.pathname.slice(consoleBase.pathname.length);
 }
 
 /** Returns the refusal to show if a sign-in succeeded but added no seat (key) for the page's project; undefined otherwise. */

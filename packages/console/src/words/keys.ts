@@ -47,6 +47,8 @@ export function boundText({
 /** The words for the roles of seats (signed-in keys) and other keys. */
 const words: Record<Role, string> = {
   [Role.UNSPECIFIED]: "unknown",
+  [Role.VIEWER]: "viewer",
+  [Role.READER]: "reader",
   [Role.MEMBER]: "member",
   [Role.APPROVER]: "approver",
   [Role.ADMIN]: "administrator",
@@ -154,4 +156,12 @@ export const secretOverlaps: readonly { value: string; words: string }[] = [
   { value: "604800", words: "7 days" },
   { value: "3600", words: "1 hour" },
   { value: "0", words: "ends now" },
+];
+
+/** The roles that a key or a person can have, each with what it may do. */
+export const keyRoles: readonly { readonly value: string; readonly words: string; readonly says: string }[] = [
+  { value: "viewer", words: "Viewer", says: "Can only read, and sees neither payloads nor results." },
+  { value: "reader", words: "Reader", says: "Can only read, payloads and results too." },
+  { value: "member", words: "Member", says: "Can use the project: read, call tools, submit jobs, answer questions." },
+  { value: "approver", words: "Approver", says: "Can also approve programs and change the project's settings." },
 ];

@@ -1,11 +1,22 @@
-import { type KeyId, type ProjectId, parseId } from "../ids/id.ts";
+import { type KeyId, type PersonId, type ProjectId, parseId } from "../ids/id.ts";
 import type { Quotas } from "../quotas/quota.ts";
 import type { AgentToolGroup } from "./agent-tools.ts";
 import type { Binding } from "./binding.ts";
 import type { ConfirmRule } from "./confirm.ts";
 
-/** The role of a project's key. An approver may do everything that a member may do. */
-export type Role = "member" | "approver";
+/**
+ * The roles of a project's keys, lowest first. A key may do everything that a lower role may do. A viewer reads, and sees neither payloads
+ * nor results. A reader reads everything.
+ */
+export const roles = ["viewer", "reader", "member", "approver"] as const;
+
+/** The role of a project's key. */
+export type Role = (typeof roles)[number];
+
+/** True if a key with the role `present` may do what needs the role `required`. */
+export function hasRole(present: Role, required: Role): boolean {
+  return roles.indexOf(present) >= roles.indexOf(required);
+}
 
 /** A caller that presented a project's key. */
 export type ProjectPrincipal = {
@@ -28,13 +39,18 @@ export type ProjectPrincipal = {
    * customer).
    */
   portal?: PortalAccess | undefined;
+  /** The person who makes the call, if that person signed in with a company account. Undefined if the caller presented a key. */
+  personId?: PersonId | undefined;
 };
 
 /** Access of a portal link to the endpoints of one entity (customer or user). `isReadOnly`: true if the link permits only reading. */
 export type PortalAccess = { readonly entityId: string; readonly isReadOnly: boolean };
 
-/** The caller of a call: a project's key, or the administrator of the deployment. */
-export type Principal = ProjectPrincipal | { kind: "admin" };
+/**
+ * The caller of a call: a project's key, or the administrator of the deployment. `personId`: the person who acts as administrator; undefined
+ * if the caller presented the administrator's token.
+ */
+export type Principal = ProjectPrincipal | { kind: "admin"; personId?: PersonId | undefined };
 
 /** A key under which the context of a call holds one value, for example the caller. `defaultValue`: the value if none was set. */
 export type ContextKey<Value> = { readonly id: symbol; readonly defaultValue: Value };

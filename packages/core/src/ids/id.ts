@@ -28,6 +28,7 @@ export type IdPrefix =
   | "hok"
   | "ers"
   | "wsc"
+  | "per"
   | "node";
 
 /**
@@ -64,6 +65,8 @@ export type SessionId = Id<"ses">;
 export type LinkId = Id<"lnk">;
 /** Id of a grant, a person's permission for an agent. */
 export type GrantId = Id<"grt">;
+/** Id of a person who signs in with an account of the company's identity provider. */
+export type PersonId = Id<"per">;
 /** Id of a hook (an endpoint that checks tool calls). */
 export type HookId = Id<"hok">;
 /** Id of an entry of the audit log. */

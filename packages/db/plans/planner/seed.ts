@@ -29,6 +29,7 @@ const kinds: Readonly<Record<Exclude<IdPrefix, "apr" | "aep">, number>> = {
   ers: 20,
   hok: 21,
   wsc: 22,
+  per: 23,
 };
 
 /** Returns the creation time of row `n` of a table, in epoch milliseconds. Each row is one second newer than the row before it. */
@@ -212,6 +213,15 @@ function seedingOf(from: number, share: number): string[] {
      select ${id("stp", "1 + n % 100")}, 1 + (n / 100) % 2, decode(md5(n::text), 'hex'), '', seeded_at(n) from ${series(half)}`,
     `insert into console_sessions (id, cookie_digest, half_digest, user_agent, created_at, used_at)
      select ${id("ses", "n")}, ${digest()}, ${digest()}, '', seeded_at(n), seeded_at(n) from ${series(half)}`,
+    `insert into people (id, issuer, subject, mail, name, is_administrator, refresh, created_at, signed_in_at, checked_at, confirmed_at)
+     select ${id("per", "n")}, 'https://login.example.com', 's' || n, '', '', false, case when n % 2 = 0 then ''::bytea end, seeded_at(n), seeded_at(n), seeded_at(n), seeded_at(n) from ${series(half)}`,
+    `insert into person_seats (person_id, project_id, key_id)
+     select ${id("per", "n")}, ${owner()}, ${id("key", "n")} from ${series(half)}`,
+    `insert into invitations (digest, project_id, role, mail, created_at, expires_at)
+     select ${digest()}, ${owner()}, 'member', '', seeded_at(n), seeded_at(n + 600) from ${series(half)}`,
+    `insert into device_codes (digest, user_digest, client_name, expires_at)
+     select ${digest()}, ${digest()}, '', seeded_at(n) from ${series(half)}`,
+    `insert into used_assertions (digest, expires_at) select ${digest()}, seeded_at(n) from ${series(half)}`,
     `insert into console_seats (session_id, key_id, created_at)
      select ${id("ses", "n")}, ${id("key", "case when n <= 400 then 1 else n end")}, seeded_at(n) from ${series(half)}`,
     `insert into console_links (id, digest, purpose, target, project_id, key_id, created_at, expires_at)

@@ -3,6 +3,7 @@ import { and, eq, lt, sql } from "drizzle-orm";
 import { type Executor, withTransaction } from "../connect.ts";
 import { projectConfirmDocument } from "../documents/asks.ts";
 import type { ApiKey, CallerKey } from "../keys/repo.ts";
+import { findPerson } from "../people/people.ts";
 import { apiKeys, consoleSeats, consoleSessions, projectPolicies } from "../schema/index.ts";
 import { fieldsOf, namesBut } from "../sql/codec.ts";
 import { compose, query } from "../sql/compose.ts";
@@ -12,13 +13,22 @@ import { statement } from "../sql/statement.ts";
 /** A session as stored: everything except its two secrets. */
 export type ConsoleSessionRow = typeof consoleSessions.$inferSelect;
 
-/** A session with its seats: the keys that the session may use for calls. Keys that have ended are included. */
-export type ConsoleSession = ConsoleSessionRow & { readonly seats: readonly CallerKey[] };
+/**
+ * A session with its seats: the keys that the session may use for calls. Keys that have ended are included. `isAdministrator`: true if the
+ * session belongs to a person with the role administrator.
+ */
+export type ConsoleSession = ConsoleSessionRow & {
+  readonly seats: readonly CallerKey[];
+  readonly isAdministrator: boolean;
+};
 
 /** Returns the session whose cookie has this digest, even if it has expired; undefined if there is none. */
 export async function findConsoleSession(db: Executor, cookieDigest: Buffer): Promise<ConsoleSession | undefined> {
   const [session] = await db.orm.select().from(consoleSessions).where(eq(consoleSessions.cookieDigest, cookieDigest));
-  return session && { ...session, seats: await listConsoleSeats(db, session.id) };
+  if (session === undefined) return undefined;
+  const person = session.personId === null ? undefined : await findPerson(db, session.personId);
+  const seats = await listConsoleSeats(db, session.id);
+  return { ...session, seats, isAdministrator: person?.isAdministrator === true };
 }
 
 const keyColumns = selectList(apiKeys, namesBut(apiKeys), "k");

@@ -1,5 +1,5 @@
 import { type GrantId, isoTime, type ProjectId, uuidOfId } from "@svc/core";
-import { eq } from "drizzle-orm";
+import { and, desc, eq, isNull } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { type ApiKey, createApiKey, revokeApiKey } from "../keys/repo.ts";
 import { apiKeys, grants } from "../schema/index.ts";
@@ -66,6 +66,25 @@ export async function narrowGrant(
 export async function findGrant(db: Executor, id: GrantId): Promise<Grant | undefined> {
   const [grant] = await db.orm.select().from(grants).where(eq(grants.id, id));
   return grant;
+}
+
+/**
+ * Returns the newest grant that has not ended, of a client for a resource, given with a key and for an origin; undefined if there is none.
+ * Reads the grants of the project by the index grants_project.
+ */
+export async function findGrantOfVoucher(
+  db: Executor,
+  known: Pick<Grant, "projectId" | "voucherKeyId" | "clientId" | "clientOrigin" | "resource">,
+): Promise<Grant | undefined> {
+  const isKnown = Object.entries(known).map(([name, value]) => eq(grants[name as keyof typeof known], value));
+  const [found] = await db.orm
+    .select({ grant: grants })
+    .from(grants)
+    .innerJoin(apiKeys, eq(apiKeys.id, grants.keyId))
+    .where(and(...isKnown, isNull(apiKeys.revokedAt)))
+    .orderBy(desc(grants.id))
+    .limit(1);
+  return found?.grant;
 }
 
 const grantColumns = selectList(grants, namesBut(grants), "g");

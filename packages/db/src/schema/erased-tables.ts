@@ -105,6 +105,8 @@ export const erasedTables: readonly ErasedTable[] = [
     ...along(),
   },
   { table: t.apiKeys, project: t.apiKeys.projectId, key: t.apiKeys.id, entity: of(t.apiKeys.entityId) },
+  ofProject(t.invitations, t.invitations.projectId, { none: "links for people of the project, and no entity" }),
+  ofProject(t.personSeats, t.personSeats.projectId, { none: "people who sign in to the console, and no entity" }),
   {
     table: t.consoleSeats,
     parents: [{ table: t.apiKeys, on: sql`${t.consoleSeats.keyId} = ${t.apiKeys.id}` }],
@@ -284,6 +286,9 @@ export const erasedTables: readonly ErasedTable[] = [
   ofDeployment(t.erasures, "the erasure itself, which forgets whom it erased at its end"),
   ofDeployment(t.erasurePrograms, "digests, until an erasure has looked for what uses them"),
   ofDeployment(t.consoleSessions, "a browser, which may hold seats of several projects"),
+  ofDeployment(t.people, "a person who signs in to the console, and no entity: svc people remove deletes the row"),
+  ofDeployment(t.deviceCodes, "a program that waits for a person, for ten minutes"),
+  ofDeployment(t.usedAssertions, "digests of used tokens, until they expire"),
   ofDeployment(t.grantClients, "a program that registered itself with the deployment"),
   ofDeployment(t.ledgerState, "how far the ledger was searched"),
   ofDeployment(t.routingState, "a version"),

@@ -30,6 +30,7 @@ export const closedColumns: Columns = {
   audit_chains: ["key"],
   failure_groups: ["title"],
   old_subkeys: ["secret"],
+  people: ["refresh"],
   // These columns are not exported. They contain values exactly as svc sent them to apps or received them, including tokens and keys.
   // Sensitive values in them are masked only when they are displayed.
   tool_calls: ["arguments", "replay"],

@@ -1,7 +1,9 @@
 import type { AgentToolGroup } from "@svc/core";
+import { sql } from "drizzle-orm";
 import { index, pgTable, primaryKey, text, uniqueIndex } from "drizzle-orm/pg-core";
 import { asWritten, documentType } from "../documents/document.ts";
 import { bytes, document, idColumn, oneOf, time } from "./columns.ts";
+import { people } from "./people.ts";
 import { apiKeys, projects } from "./projects.ts";
 import { grantTokenKinds, linkPurposes, type StoredAccessClass } from "./words.ts";
 
@@ -145,6 +147,10 @@ export const consoleSessions = pgTable(
      * administrator's. Null if the user did not sign in as administrator.
      */
     adminDigest: bytes("admin_digest"),
+    /** Person who signed in with a company account. Null if the session was opened with keys or links. */
+    personId: idColumn("per")("person_id").references(() => people.id, { onDelete: "cascade" }),
+    /** Id of the session at the identity provider (the claim `sid`). Null if the provider reported none. */
+    providerSession: text("provider_session"),
     userAgent: text("user_agent").notNull(),
     createdAt: time("created_at").notNull(),
     /** Last use of the session, accurate to a minute. */
@@ -153,6 +159,7 @@ export const consoleSessions = pgTable(
   (table) => [
     uniqueIndex("console_sessions_cookie").on(table.cookieDigest),
     index("console_sessions_used").on(table.usedAt),
+    index("console_sessions_person").on(table.personId).where(sql`person_id is not null`),
   ],
 );
 

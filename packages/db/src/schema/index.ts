@@ -24,6 +24,7 @@ export {
   jobUndoEntries,
   skills,
 } from "./jobs.ts";
+export { deviceCodes, invitations, people, personSeats, usedAssertions } from "./people.ts";
 export {
   activityHours,
   activityMinutes,

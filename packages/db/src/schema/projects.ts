@@ -1,4 +1,4 @@
-import { type AgentToolGroup, type ConfirmRule, type FailureRemedy, noConfirmRule } from "@svc/core";
+import { type AgentToolGroup, type ConfirmRule, type FailureRemedy, noConfirmRule, roles } from "@svc/core";
 import { sql } from "drizzle-orm";
 import {
   bigint,
@@ -22,7 +22,6 @@ import {
   erasureStates,
   failureKinds,
   keyPurposes,
-  keyRoles,
   planApprovals,
   type StoredAccessClass,
   turnedSweeps,
@@ -82,7 +81,7 @@ export const apiKeys = pgTable(
     projectId: idColumn("prj")("project_id")
       .notNull()
       .references(() => projects.id),
-    role: oneOf(keyRoles)("role").notNull(),
+    role: oneOf(roles)("role").notNull(),
     name: text("name").notNull(),
     /** SHA-256 of the key's text. */
     digest: bytes("digest").notNull(),

@@ -4,6 +4,7 @@ import type { ColumnName } from "../sql/codec.ts";
 import { callHooks, hookAnswers, toolCalls } from "./calls.ts";
 import { connectedAccounts, toolkitClients } from "./connections.ts";
 import { jobAsks, jobPrograms, jobRows, jobSetRows, jobSteps, jobs, jobUndoEntries } from "./jobs.ts";
+import { people } from "./people.ts";
 import { auditChains, failureGroups } from "./projects.ts";
 import { standingPolls, standingPrograms, standingRuns, standingVersions } from "./standing.ts";
 import { quarantinedPosts, subscriptions } from "./triggers.ts";
@@ -109,6 +110,7 @@ export const sealedTables: readonly SealedTable[] = [
     },
   ),
   sealedTable(deploymentSecrets, "deployment", { value: "deployment_secrets/{name}" }),
+  sealedTable(people, "deployment", { refresh: "people/{id}/refresh" }),
   sealedTable(auditChains, "deployment", { key: "audit_chains/{projectId}" }),
   sealedTable(oldSubkeys, "deployment", { secret: "old_subkeys/{keyId}/{purpose}" }),
 ];
@@ -128,6 +130,9 @@ export const plainBytes: Readonly<Record<string, readonly string[]>> = {
   vault_check: ["sealed"],
   grant_codes: ["digest"],
   grant_tokens: ["digest"],
+  used_assertions: ["digest"],
+  invitations: ["digest"],
+  device_codes: ["digest", "user_digest"],
   job_attempts: ["content_digest"],
   job_programs: ["digest"],
   jobs: ["call_seed", "program_digest", "content_digest"],

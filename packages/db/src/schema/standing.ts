@@ -1,3 +1,4 @@
+import { roles } from "@svc/core";
 import { sql } from "drizzle-orm";
 import { bigint, boolean, index, integer, pgTable, primaryKey, text, uniqueIndex } from "drizzle-orm/pg-core";
 import { standingBindingDocument } from "../documents/calls.ts";
@@ -9,7 +10,6 @@ import {
   backfillStates,
   dueTaskKinds,
   jobStatuses,
-  keyRoles,
   overlapPolicies,
   pollOutcomes,
   standingApprovals,
@@ -114,7 +114,7 @@ export const standingVersions = pgTable(
     needsApproval: boolean("needs_approval").notNull(),
     /** The key that owns the jobs which runs of this program version start. */
     keyId: idColumn("key")("key_id").notNull(),
-    keyRole: oneOf(keyRoles)("key_role").notNull(),
+    keyRole: oneOf(roles)("key_role").notNull(),
     /** State of the version's approval. Empty if its plan needs no approval. */
     approval: oneOf(standingApprovals)("approval").notNull().default(""),
     /**

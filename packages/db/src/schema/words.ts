@@ -124,11 +124,11 @@ export const deliveryStates = ["pending", "delivered", "dead_letter"] as const;
 /** Reasons why svc could make no event from a verified webhook post and put the post into quarantine. */
 export const quarantineReasons = ["no_trigger", "invalid_payload", "no_project", "unreadable_body"] as const;
 
-/** Role of a key in its project. A member works in the project; an approver also answers approvals and makes keys for agents. */
-export const keyRoles = ["member", "approver"] as const;
-
-/** Purpose of an API key. `portal`: it belongs to a portal link, and svc does not keep its text. Empty for all other keys. */
-export const keyPurposes = ["", "portal"] as const;
+/**
+ * Purpose of an API key. Empty: a caller presents its text. svc does not keep the text of other keys. `portal`: it belongs to a portal link.
+ * `person`: it is the seat of a signed-in person in a project.
+ */
+export const keyPurposes = ["", "portal", "person"] as const;
 
 /**
  * Place where a subscription was created or a replay was started. `portal`: a customer did this in the portal of its entity (customer or
@@ -427,8 +427,8 @@ export const vaultRotationStates = ["announced", "distributing", "resealing", "d
  */
 export const grantTokenKinds = ["access", "refresh"] as const;
 
-/** Actor of an audit entry: the administrator, a key, a job, a person with a link, or svc itself. */
-export type AuditActor = "admin" | "key" | "job" | "link" | "service";
+/** Actor of an audit entry: the administrator, a key, a job, a signed-in person, a person with a link, or svc itself. */
+export type AuditActor = "admin" | "key" | "job" | "person" | "link" | "service";
 
 /** Scope of an erasure (deletion of all data): one entity (customer or user) of a project, or the whole project with its data. */
 export const erasureKinds = ["entity", "project"] as const;

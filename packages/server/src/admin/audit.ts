@@ -69,7 +69,8 @@ function positionOf(text: string): VerifyPosition {
 function readActor(text: string): AuditFilter["actor"] {
   if (text === "") return undefined;
   if (text === "admin" || text === "link" || text === "service") return { actor: text, id: null };
-  const [key, job] = [parseId("key", text), parseId("job", text)];
+  const [key, job, person] = [parseId("key", text), parseId("job", text), parseId("per", text)];
+  if (person !== undefined) return { actor: "person", id: uuidOfId(person) };
   if (key !== undefined) return { actor: "key", id: uuidOfId(key) };
   if (job !== undefined) return { actor: "job", id: uuidOfId(job) };
   throw adminFaults.ACTOR_INVALID(text);
@@ -92,7 +93,9 @@ function eventMessage(event: AuditEvent): AuditEventMessage {
 }
 
 function actorText({ actor, actorId }: AuditEvent): string {
-  return (actor === "key" || actor === "job") && actorId !== null ? idOfUuid(actor, actorId) : actor;
+  if (actorId === null) return actor;
+  if (actor === "person") return idOfUuid("per", actorId);
+  return actor === "key" || actor === "job" ? idOfUuid(actor, actorId) : actor;
 }
 
 function projectText(projectId: ProjectId): string {

@@ -1,9 +1,10 @@
 import type { Catalog, CatalogViews } from "@svc/catalog";
-import type { Clock, KeyId, NodeId, ProjectId, Sealer } from "@svc/core";
+import type { Clock, KeyId, NodeId, PersonId, ProjectId, Sealer } from "@svc/core";
 import type { Database } from "@svc/db/connect";
 import type { VaultRotation } from "@svc/db/vault/rotations";
 import type { Node, PostQuotas, Quarantine } from "@svc/node";
 import type { Admission } from "../admission/admission.ts";
+import type { OidcSettings } from "../config/oidc.ts";
 
 /** Waits until it is the project's turn (projects take turns at each page of an export), then reads the page with `read` and returns it. */
 export type ExportPages = <Page>(projectId: ProjectId, read: () => Promise<Page>) => Promise<Page>;
@@ -26,6 +27,12 @@ export type AdminContext = {
    * of this node, so that the node refuses them at once.
    */
   onKeysEnded: (id: ProjectId) => void;
+  /** Settings of the identity provider; undefined if the deployment has none. */
+  oidc: OidcSettings | undefined;
+  /** Returns the address of the service, with which links begin. */
+  publicUrl: () => string;
+  /** Called after seats of a person changed or ended. The function removes the person's keys and sessions from the caches of this node. */
+  onPersonEnded: (keys: readonly KeyId[], id: PersonId) => void;
   nodeId: NodeId;
   /**
    * Starts a rotation of the vault key (see `Vault`), and returns it. A rotation encrypts all stored secrets again with a new key, in the

@@ -8,7 +8,7 @@ import {
   type Project as ProjectMessage,
   ProjectSchema,
 } from "@svc/gen/admin";
-import { Role } from "@svc/gen/options";
+import { roleMessage } from "../auth/role-message.ts";
 import { quotasMessage } from "./quotas.ts";
 
 /** Returns a project as the API message that the administrator gets. */
@@ -33,7 +33,7 @@ export function apiKeyMessage(key: ApiKey): ApiKeyMessage {
   return create(ApiKeySchema, {
     id: key.id,
     projectId: key.projectId,
-    role: key.role === "approver" ? Role.APPROVER : Role.MEMBER,
+    role: roleMessage(key.role),
     name: key.name,
     hint: key.hint,
     entityId: key.entityId,

@@ -31,7 +31,25 @@ export const adminFaults = defineFaults({
     code: "invalid_argument",
     field: "role",
     says: (name: string) => `role ${name} is not a role that a key can have`,
-    help: "Send ROLE_MEMBER or ROLE_APPROVER.",
+    help: "Send ROLE_VIEWER, ROLE_READER, ROLE_MEMBER or ROLE_APPROVER.",
+  },
+  PERSON_NOT_FOUND: {
+    code: "not_found",
+    field: (path: string) => path,
+    says: (_path: string, id: string) => `there is no person ${formatValue(id)}`,
+    help: text`${call("ListPeople")} returns the people who have signed in.`,
+  },
+  MAIL_INVALID: {
+    code: "invalid_argument",
+    field: "mail",
+    says: (mail: string, domains: readonly string[]) =>
+      `mail ${formatValue(mail)} is not a mail address${domains.length === 0 ? "" : ` of an allowed domain: ${domains.join(", ")}`}`,
+    help: "Send the mail address of the company account, or leave it out.",
+  },
+  COMPANY_ACCOUNTS_OFF: {
+    code: "failed_precondition",
+    says: "the deployment has no identity provider, so people cannot sign in with company accounts",
+    help: "Set SVC_OIDC_ISSUER and SVC_OIDC_CLIENT_ID, and start the service again. Or create a key.",
   },
   EXPIRES_AT_PAST: {
     code: "invalid_argument",
@@ -111,7 +129,7 @@ export const adminFaults = defineFaults({
     code: "invalid_argument",
     field: "actor",
     says: (actor: string) =>
-      `actor ${formatValue(actor)} is not admin, link or service, and not the id of a key or a job`,
+      `actor ${formatValue(actor)} is not admin, link or service, and not the id of a key, a job or a person`,
     help: text`Send the actor as ${call("ListAuditEvents")} returned it.`,
   },
   STORE_NOT_HELD: {

@@ -16,7 +16,8 @@ import {
 import { type ApiKey, createApiKey, listApiKeys, revokeApiKey } from "@svc/db/keys/repo";
 import { findProject } from "@svc/db/projects/repo";
 import type { AdminService } from "@svc/gen/admin";
-import { Role, RoleSchema } from "@svc/gen/options";
+import { type Role, RoleSchema } from "@svc/gen/options";
+import { readKeyRole } from "../auth/role-message.ts";
 import { readAgentTools, readBinding, requireToolkits } from "./binding.ts";
 import type { AdminContext } from "./context.ts";
 import { apiKeyMessage } from "./convert.ts";
@@ -109,9 +110,10 @@ export function generateKey(
   return { key, text };
 }
 
-function requireKeyRole(role: Role): ApiKey["role"] {
-  if (role === Role.MEMBER) return "member";
-  if (role === Role.APPROVER) return "approver";
+/** Returns the role that a key or a person can have. Throws ROLE_INVALID for other values. */
+export function requireKeyRole(role: Role): ApiKey["role"] {
+  const known = readKeyRole(role);
+  if (known !== undefined) return known;
   throw adminFaults.ROLE_INVALID(RoleSchema.value[role]?.name ?? String(role));
 }
 

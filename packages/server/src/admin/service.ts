@@ -7,6 +7,7 @@ import { auditMethods } from "./audit.ts";
 import type { AdminContext } from "./context.ts";
 import { erasureMethods } from "./erasures.ts";
 import { keyMethods } from "./keys.ts";
+import { peopleMethods } from "./people.ts";
 import { projectMethods } from "./projects.ts";
 import { usageMethods } from "./quotas.ts";
 import { quarantineMethods, restoreMethods } from "./restores.ts";
@@ -43,6 +44,7 @@ export function createAdminService(context: AdminContext): ServiceImpl<typeof Ad
     ...projectMethods(context),
     ...usageMethods(context),
     ...keyMethods(context),
+    ...peopleMethods(context),
     ...quarantineMethods(context),
     ...erasureMethods(context),
     ...vaultMethods(context),

@@ -21,7 +21,7 @@ import { readAuditRule } from "./rules.ts";
 /** Calls that must be recorded, by service. */
 const entered: Readonly<Record<string, string>> = {
   AdminService:
-    "CreateApiKey CreateProject DeleteDeploymentSecret DeleteProject EraseEntity ExportEntity ParkJob PutDeploymentSecret ReleaseJob ReleaseQuarantinedPosts ResumeRestored RevokeApiKey RotateVault SetProjectPolicy",
+    "CreateApiKey CreateInvitation CreateProject DeleteDeploymentSecret DeleteProject EraseEntity ExportEntity ParkJob PutDeploymentSecret ReleaseJob ReleaseQuarantinedPosts RemovePerson ResumeRestored RevokeApiKey RotateVault SetPersonRole SetProjectPolicy",
   CatalogService: "AcceptToolkitChanges DeleteToolkit ImportToolkit PublishToolkit PutToolkitPhrases RefreshToolkit",
   ConnectionsService:
     "CreateConnectLink DeleteConnection DeleteProjectCredential DeleteToolkitClient InitiateConnection PutToolkitClient SetAccountReferences SetProjectCredential",

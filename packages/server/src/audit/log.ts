@@ -3,6 +3,7 @@ import {
   type Clock,
   createId,
   type KeyId,
+  type PersonId,
   type Principal,
   type ProjectId,
   type Sealer,
@@ -16,6 +17,7 @@ import type { AuditActor } from "@svc/db/schema/words";
 export type Actor =
   | Principal
   | { readonly kind: "key"; readonly keyId: KeyId }
+  | { readonly kind: "person"; readonly personId: PersonId }
   | { readonly kind: "link" }
   | { readonly kind: "service" };
 
@@ -78,8 +80,10 @@ export function createAuditLog(options: {
 
 /** Returns the one who took an action (the actor) as the two database columns that name the actor. */
 function actorOf(actor: Actor): { actor: AuditActor; actorId: string | null } {
+  if ("personId" in actor && actor.personId !== undefined)
+    return { actor: "person", actorId: uuidOfId(actor.personId) };
   if ("keyId" in actor) return { actor: "key", actorId: uuidOfId(actor.keyId) };
-  return { actor: actor.kind, actorId: null };
+  return { actor: actor.kind === "person" ? "service" : actor.kind, actorId: null };
 }
 
 function subjectText(text: string): string {

@@ -6,6 +6,7 @@ import {
   type Clock,
   createMinuteCount,
   digestSecret,
+  hasRole,
   isWellFormedApiKey,
   type PortalAccess,
   type Principal,
@@ -37,6 +38,8 @@ export type GateOptions = {
   /** Loads the data keys of a caller's project, which encrypt its data. */
   sealer: Pick<Sealer, "ready">;
   adminToken: string | undefined;
+  /** True if the deployment has an administrator: one with the administrator's token, or people with the role administrator. */
+  hasAdministrator: boolean;
   /** Sessions of the console. Undefined if the server has no console. */
   sessions: Sessions | undefined;
   /** Ends calls whose callers lose their permission. */
@@ -72,7 +75,7 @@ const portalCallsMax = 600;
  * compared in constant time.
  */
 export function createGate(options: GateOptions): Gate {
-  const { adminToken, admission, mapError, sessions, openCalls } = options;
+  const { hasAdministrator, admission, mapError, sessions, openCalls } = options;
   const authenticate = createAuthenticator(options);
   const countPortalCall = createMinuteCount({ clock: options.clock, most: portalCallsMax });
   return async ({ method, authorization, call, wait }) => {
@@ -82,7 +85,7 @@ export function createGate(options: GateOptions): Gate {
     try {
       const proof = sessions === undefined ? undefined : call?.session;
       if (proof === undefined && bearerOf(authorization) === undefined) throw serverFaults.API_KEY_MISSING();
-      if (required === "admin" && adminToken === undefined) throw serverFaults.ADMIN_DISABLED();
+      if (required === "admin" && !hasAdministrator) throw serverFaults.ADMIN_DISABLED();
       const identify = (waiting?: KeyLookupWait) =>
         proof === undefined || sessions === undefined
           ? authenticate(authorization, waiting)
@@ -194,7 +197,7 @@ const untilFound: KeyLookupWait = (lookup) => lookup;
 
 function assertRole(method: DescMethod, required: RequiredRole, principal: Principal): void {
   const present = principal.kind === "admin" ? "admin" : principal.role;
-  const isAllowed = required === present || (required === "member" && present === "approver");
+  const isAllowed = present === "admin" || required === "admin" ? present === required : hasRole(present, required);
   if (!isAllowed) throw serverFaults.ROLE_REQUIRED(`${method.parent.typeName}/${method.name}`, required, present);
 }
 

@@ -21,7 +21,7 @@ const without = (number: number): DescMethod => {
 
 test("every call declares its role and its rule for scoped keys; otherwise the router is refused", () => {
   const { roles, unbound } = readCallRules(routerOf(declared, JobsService.method.listJobs));
-  expect(roles.get(declared)).toBe("member");
+  expect(roles.get(declared)).toBe("viewer");
   expect([unbound.has(declared), unbound.has(JobsService.method.listJobs)]).toEqual([true, false]);
   expect(() => readCallRules(routerOf(without(50_101)))).toThrow("JobsService/ListSkills declares no required_role");
   expect(() => readCallRules(routerOf(without(50_102)))).toThrow("JobsService/ListSkills declares no bound_key");

@@ -1,9 +1,11 @@
 import { type DescMethod, getOption, hasOption } from "@bufbuild/protobuf";
 import type { ConnectRouter } from "@connectrpc/connect";
+import { hasRole, type Role as KeyRole } from "@svc/core";
 import { BoundKey, bound_key, portal as portalOption, Role, required_role } from "@svc/gen/options";
+import { readKeyRole } from "./role-message.ts";
 
-/** Role that a call requires. `member`: any key of a project is sufficient. */
-export type RequiredRole = "member" | "approver" | "admin";
+/** Role that a call requires. `viewer`: any key of a project is sufficient. */
+export type RequiredRole = KeyRole | "admin";
 
 /**
  * Requirements of a router's calls. `roles`: required role; `unbound`: calls that no scoped key may make. `portal`: the calls that the keys of
@@ -35,16 +37,9 @@ export function readCallRules(router: Pick<ConnectRouter, "handlers">): CallRule
 
 function requiredRole(method: DescMethod): RequiredRole {
   const role = hasOption(method, required_role) ? getOption(method, required_role) : Role.UNSPECIFIED;
-  switch (role) {
-    case Role.MEMBER:
-      return "member";
-    case Role.APPROVER:
-      return "approver";
-    case Role.ADMIN:
-      return "admin";
-    default:
-      throw new Error(`${method.parent.typeName}/${method.name} declares no required_role`);
-  }
+  const required = role === Role.ADMIN ? "admin" : readKeyRole(role);
+  if (required !== undefined) return required;
+  throw new Error(`${method.parent.typeName}/${method.name} declares no required_role`);
 }
 
 function isForUnbound(method: DescMethod): boolean {
@@ -56,7 +51,8 @@ function isForUnbound(method: DescMethod): boolean {
 /** True if a call can be made with the key of a portal link. Throws if such a call requires a role that these keys do not have. */
 function isForPortal(method: DescMethod): boolean {
   if (!getOption(method, portalOption)) return false;
-  if (requiredRole(method) === "member") return true;
+  const required = requiredRole(method);
+  if (required !== "admin" && hasRole("member", required)) return true;
   throw new Error(
     `${method.parent.typeName}/${method.name} declares portal, and a required_role that no portal key has`,
   );

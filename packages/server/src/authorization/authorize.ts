@@ -5,6 +5,7 @@ import {
   equalConstantTime,
   Fault,
   generateToken,
+  hasRole,
   isWellFormedApiKey,
   type ProjectId,
   type ProjectPrincipal,
@@ -179,7 +180,7 @@ async function identify(
       originFault: origin.faultOf(req),
       isPortal: false,
     });
-    if (principal.kind === "project") return principal;
+    if (principal.kind === "project") return requireMember(principal);
   }
   if (!text) throw serverFaults.KEY_NEEDED();
   return withinLimit(options, req, text, async () => {
@@ -187,8 +188,14 @@ async function identify(
     if (key === undefined || key.purpose !== "" || !isValidKey(key, clock.now()))
       throw serverFaults.API_KEY_INVALID(text.startsWith("svc_") && !isWellFormedApiKey(text));
     use.note(key.id);
-    return projectPrincipalOf(key);
+    return requireMember(projectPrincipalOf(key));
   });
+}
+
+/** Returns the caller. Throws ROLE_REQUIRED if its key only reads, because it cannot give more than it has. */
+function requireMember(principal: ProjectPrincipal): ProjectPrincipal {
+  if (hasRole(principal.role, "member")) return principal;
+  throw serverFaults.ROLE_NOT_FOR_AGENTS(principal.role);
 }
 
 /**

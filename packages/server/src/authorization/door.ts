@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { type Clock, digestSecret, type Principal, type Sealer, ToolNotGranted } from "@svc/core";
+import { type Clock, digestSecret, hasRole, type Principal, type Sealer, ToolNotGranted } from "@svc/core";
 import { type Authenticate, bearerOf } from "../auth/gate.ts";
 import { isValidKey, type KeyLookupWait, projectPrincipalOf } from "../auth/key-cache.ts";
 import type { KeyUse } from "../auth/key-use.ts";
@@ -48,7 +48,7 @@ export function createMcpDoor({ authenticate, cache, urlsOf, use, clock, sealer 
     async authenticate(req, wait) {
       const header = req.headers.authorization ?? null;
       const bearer = bearerOf(header);
-      if (bearer === undefined || !isAccessToken(bearer)) return authenticate(header, wait);
+      if (bearer === undefined || !isAccessToken(bearer)) return mayCallTools(await authenticate(header, wait));
       const found = cache.find(digestSecret(bearer));
       const withDataKeys = async (granted: Awaited<typeof found>) => {
         if (granted !== undefined) await sealer.ready([granted.key.projectId]);
@@ -72,6 +72,12 @@ export function createMcpDoor({ authenticate, cache, urlsOf, use, clock, sealer 
       "www-authenticate": challengeOf(urlsOf(req), bearerOf(req.headers.authorization ?? null) !== undefined),
     }),
   };
+}
+
+/** Returns the caller. Throws ROLE_REQUIRED if its key only reads, because the tools of MCP send calls to apps. */
+function mayCallTools(principal: Principal): Principal {
+  if (principal.kind === "admin" || hasRole(principal.role, "member")) return principal;
+  throw serverFaults.ROLE_NOT_FOR_AGENTS(principal.role);
 }
 
 /**

@@ -12,8 +12,11 @@ import { createConsoleOrigin } from "../console/proof.ts";
 import { createSignInLimit, type SignInLimit } from "../console/sign-in-limit.ts";
 import type { Connections } from "../listen/connections.ts";
 import type { PageHandler } from "../pages/pages.ts";
+import { createAssertionGrants } from "../people/assertion-grants.ts";
+import type { People } from "../people/people.ts";
 import type { CallErrorMapper } from "../rpc/call-error.ts";
 import { type AuthorizeOptions, createAuthorize } from "./authorize.ts";
+import { createDeviceExchange, createDevicePage, createDeviceStart, type DeviceOptions } from "./device.ts";
 import { type ClientDocuments, createClientDocuments, createFindClient } from "./find-client.ts";
 import { createGrantCache, type GrantCache } from "./grants.ts";
 import { authorizationPaths, createServiceUrls, type ServiceUrlsOf } from "./metadata.ts";
@@ -24,19 +27,21 @@ import { serve } from "./serve.ts";
 import { createToken, type TokenOptions } from "./token.ts";
 
 /** Dependencies of all HTTP paths for OAuth authorization. */
-type AuthorizationOptions = AuthorizeOptions & RegisterOptions & TokenOptions;
+type AuthorizationOptions = AuthorizeOptions & RegisterOptions & TokenOptions & DeviceOptions;
 
 /**
  * Creates the handlers of authorization, by path. With them, an agent that knows only the MCP address can get a grant (a person's
  * permission for an agent): it registers, sends a person to the consent page, and exchanges the code for tokens.
  */
 function createAuthorization(options: AuthorizationOptions): ReadonlyMap<string, PageHandler> {
-  const { register, authorize, token, revoke } = authorizationPaths;
+  const { register, authorize, token, revoke, deviceStart, device } = authorizationPaths;
   return new Map([
     [register, serve({ POST: createRegister(options) }, options)],
     [authorize, serve(createAuthorize(options), options)],
     [token, serve({ POST: createToken(options) }, options)],
     [revoke, serve({ POST: createRevoke(options) }, options)],
+    [deviceStart, serve({ POST: createDeviceStart(options) }, options)],
+    [device, serve(createDevicePage(options), options)],
   ]);
 }
 
@@ -113,18 +118,28 @@ type ServingParts = GrantPartsOptions & {
   readonly node: Node;
   readonly mapError: CallErrorMapper;
   readonly audit: AuditLog;
+  /** People who sign in with company accounts; undefined if there is no identity provider. */
+  readonly people: People | undefined;
 };
 
 /** Returns the handlers of all HTTP paths of OAuth authorization. The keys are the paths. */
 export function openAuthorization(parts: ServingParts): ReadonlyMap<string, PageHandler> {
   const { config, db, clock, publicUrl, sealer, grants, keys, keyUse, connections, intake, node, mapError, audit } =
     parts;
+  const { people } = parts;
+  const findClient = createFindClient({ db, clock, documents: grants.documents, addressOf: connections.addressOf });
+  const origin = createConsoleOrigin({ publicUrl, isTls: config.tls !== undefined });
+  const device = {
+    ...{ db, clock, intake, mapError, audit, origin, urlsOf: grants.urlsOf, limit: grants.signInLimit },
+    ...{ sessions: parts.console?.sessions, addressOf: connections.addressOf, keyMs: config.sessionMaxMs },
+  };
   return createAuthorization({
+    ...device,
+    exchangeDeviceCode: createDeviceExchange(device),
     ...{ db, clock, sealer, keys, intake, mapError, audit },
     ...{ use: keyUse, limit: grants.signInLimit, urlsOf: grants.urlsOf, addressOf: connections.addressOf },
-    sessions: parts.console?.sessions,
-    origin: createConsoleOrigin({ publicUrl, isTls: config.tls !== undefined }),
-    findClient: createFindClient({ db, clock, documents: grants.documents, addressOf: connections.addressOf }),
+    findClient,
+    exchangeAssertion: people && createAssertionGrants({ people, db, clock, audit, findClient }),
     sourcesOf: createSourcesOf({ db, clock, views: node.views }),
     onEnded: grants.cache.forget,
   });

@@ -7,7 +7,7 @@ import { answerError, answerJson } from "../http/answer.ts";
 import type { PageHandler } from "../pages/pages.ts";
 import type { CallErrorMapper } from "../rpc/call-error.ts";
 
-/** Error codes with which svc's OAuth paths answer, as RFC 6749, RFC 7591 and RFC 8707 define them. */
+/** Error codes with which svc's OAuth paths answer, as RFC 6749, RFC 7591, RFC 8628 and RFC 8707 define them. */
 type AuthorizationError =
   | "invalid_request"
   | "invalid_client_metadata"
@@ -18,6 +18,9 @@ type AuthorizationError =
   | "unsupported_grant_type"
   | "unsupported_response_type"
   | "access_denied"
+  | "authorization_pending"
+  | "expired_token"
+  | "slow_down"
   | "temporarily_unavailable";
 
 /**

@@ -9,7 +9,7 @@ import { type ApiKey, findKeyById } from "@svc/db/keys/repo";
 import { isValidKey } from "../auth/key-cache.ts";
 import { originOfRedirect } from "./clients.ts";
 import { generateText } from "./grants.ts";
-import type { ServiceUrlsOf } from "./metadata.ts";
+import { assertionGrantType, deviceGrantType, type ServiceUrlsOf } from "./metadata.ts";
 import { type EndGrantOptions, endGrantFor } from "./revoke.ts";
 import { scopeText } from "./scopes.ts";
 import { type AuthorizationOptions, AuthorizationRefusal, answerUnkept, readForm } from "./serve.ts";
@@ -69,7 +69,23 @@ async function issueGrant(db: Executor, code: GrantCode, clientOrigin: string, n
 }
 
 /** Dependencies of the token endpoint. */
-export type TokenOptions = AuthorizationOptions & EndGrantOptions & { readonly urlsOf: ServiceUrlsOf };
+export type TokenOptions = AuthorizationOptions &
+  EndGrantOptions & {
+    readonly urlsOf: ServiceUrlsOf;
+    /** Exchanges assertions of the identity provider. Undefined if the deployment has none. */
+    readonly exchangeAssertion: ExchangeAssertion | undefined;
+    /** Exchanges the code of a program's sign-in for its key. */
+    readonly exchangeDeviceCode: (form: URLSearchParams) => Promise<object>;
+  };
+
+/**
+ * Exchanges an assertion of the company's identity provider for an access token. Rejects with AuthorizationRefusal if the assertion is not
+ * valid.
+ */
+export type ExchangeAssertion = (
+  request: TokenRequest & { readonly issuer: string },
+  req: IncomingMessage,
+) => Promise<Omit<TokenAnswer, "refresh_token">>;
 
 /** A token request. Its client id and its resource were checked as far as possible without the database. */
 type TokenRequest = { readonly form: URLSearchParams; readonly clientId: string; readonly resource: string };
@@ -78,19 +94,22 @@ type TokenRequest = { readonly form: URLSearchParams; readonly clientId: string;
 export function createToken(options: TokenOptions): (req: IncomingMessage, res: ServerResponse) => Promise<void> {
   return async (req, res) => {
     const form = await readForm(req, options);
+    // The key of a program is valid for every call, and not for a resource of OAuth.
+    if (form.get("grant_type") === deviceGrantType)
+      return answerUnkept(res, 200, await options.exchangeDeviceCode(form));
     const request = { form, clientId: requireField(form, "client_id"), resource: requireResource(form, req, options) };
     const grantType = requireField(form, "grant_type");
-    const answer =
-      grantType === "authorization_code"
-        ? await changeCode(request, options)
-        : grantType === "refresh_token"
-          ? await changeRefreshToken(request, options)
-          : unsupported();
-    answerUnkept(res, 200, answer);
+    answerUnkept(res, 200, await exchange(grantType, request, req, options));
   };
 }
 
-function unsupported(): never {
+function exchange(grantType: string, request: TokenRequest, req: IncomingMessage, options: TokenOptions) {
+  const { exchangeAssertion, urlsOf } = options;
+  if (grantType === "authorization_code") return changeCode(request, options);
+  if (grantType === "refresh_token") return changeRefreshToken(request, options);
+  if (grantType === assertionGrantType && exchangeAssertion !== undefined)
+    return exchangeAssertion({ ...request, issuer: urlsOf(req).issuer }, req);
+
   throw new AuthorizationRefusal("unsupported_grant_type", "grant_type must be authorization_code or refresh_token");
 }
 

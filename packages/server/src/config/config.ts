@@ -10,6 +10,7 @@ import type { LevelWithSilent } from "pino";
 import { readEmbeddings } from "./embeddings.ts";
 import { ConfigError, type ConfigFault, type Environment } from "./environment.ts";
 import { checkApart, type ListenAddress, parseHost, parseListenAddress, readHosts, readTlsFiles } from "./listen.ts";
+import { type OidcSettings, readOidc } from "./oidc.ts";
 import { type ConfigReader, createConfigReader, parseBoundedDuration } from "./reader.ts";
 import type { TlsFiles } from "./tls-pair.ts";
 import { readTracing, type TracingSettings } from "./tracing.ts";
@@ -62,6 +63,10 @@ export type Config = {
   readonly hasProcessRoles: boolean;
   /** True if nodes that accept calls also serve the console. */
   readonly isConsoleOn: boolean;
+  /** The provider with whose accounts people sign in to the console. Undefined if people sign in with keys only. */
+  readonly oidc: OidcSettings | undefined;
+  /** Maximum time of a console session from its sign-in, in milliseconds. Use of the session does not extend it. */
+  readonly sessionMaxMs: number;
   /** True if nodes that accept calls also serve the documentation. */
   readonly isDocsOn: boolean;
   /** For which toolkits (apps) the built-in app emulator answers tool calls instead of the real app. */
@@ -187,6 +192,8 @@ export function readConfig(environment: Environment, places: ConfigFolders = cur
     processRole: "all",
     hasProcessRoles: reader.choice("SVC_PROCESS_ROLES", ["on", "off"], hasCoresForRoles() ? "on" : "off") === "on",
     isConsoleOn: reader.choice("SVC_CONSOLE", ["on", "off"], "on") === "on",
+    oidc: readOidc(reader),
+    sessionMaxMs: reader.duration("SVC_SESSION_MAX", { fallbackMs: 7 * dayMs, minMs: 60_000, maxMs: 90 * dayMs }),
     isDocsOn: reader.choice("SVC_DOCS", ["on", "off"], "on") === "on",
     isActivityCounted: reader.choice("SVC_ACTIVITY", ["on", "off"], "on") === "on",
     sandboxMode: readSandbox(reader),

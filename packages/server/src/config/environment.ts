@@ -150,7 +150,7 @@ type Variables = Readonly<Record<string, string | undefined>>;
 /** Variables that are read only when the server starts. */
 const startVariables: readonly string[] = configVariables
   .map(({ name }) => name)
-  .filter((name) => name !== "SVC_EMBEDDINGS_KEY");
+  .filter((name) => name !== "SVC_EMBEDDINGS_KEY" && name !== "SVC_OIDC_CLIENT_SECRET");
 
 function secretsIn(text = ""): number {
   return text.split(/\s+/).filter(Boolean).length;

@@ -69,6 +69,24 @@ const table = {
     "on or off: whether several nodes on one machine listen on the same port, each started by itself; needs Linux and SVC_DATABASE_URL",
   ],
   SVC_CONSOLE: ["on", "on or off: the pages below /console/, on nodes that take calls"],
+  SVC_OIDC_ISSUER: [
+    "empty: people sign in with keys",
+    "address of the company's OpenID Connect provider: people then sign in to the console with their company accounts",
+  ],
+  SVC_OIDC_CLIENT_ID: ["empty", "id of svc at that provider"],
+  SVC_OIDC_CLIENT_SECRET: [
+    "empty: the secret in the vault, if any",
+    "secret of svc at that provider; read again at SIGHUP from SVC_ENV_FILE. Better: store it with svc vault put oidc_client_secret",
+  ],
+  SVC_OIDC_ALLOWED_DOMAINS: ["empty: all", "mail domains of the accounts that may sign in, comma separated"],
+  SVC_OIDC_GROUPS: [
+    "empty: groups give no role",
+    "roles of the provider's groups, separated by semicolons: ops=administrator; dev=member@default; audit=approver@*",
+  ],
+  SVC_SESSION_MAX: [
+    "P7D",
+    "how long a console session lasts at most after its sign-in; it ends earlier after 12 idle hours",
+  ],
   SVC_DOCS: ["on", "on or off: this documentation below /docs/, on nodes that take calls"],
   SVC_ENDPOINT_CIDRS: ["empty", "address ranges beyond global unicast that deliveries may dial, comma separated"],
   SVC_PROVIDER_CIDRS: ["empty", "address ranges beyond global unicast that tool calls may dial, comma separated"],

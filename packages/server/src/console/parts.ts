@@ -8,6 +8,7 @@ import type { KeyUse } from "../auth/key-use.ts";
 import type { Config } from "../config/config.ts";
 import type { Connections } from "../listen/connections.ts";
 import { publicPath } from "../pages/page-headers.ts";
+import type { People } from "../people/people.ts";
 import { type Console, createConsole } from "./console.ts";
 import { consolePath, portalPath } from "./headers.ts";
 import type { PageCallOptions } from "./page-call.ts";
@@ -28,13 +29,13 @@ export type ConsoleParts = {
  * if this node does not serve the console.
  */
 export async function readBuiltConsole(
-  { isConsoleOn, role, publicUrl, sandboxMode }: Config,
+  { isConsoleOn, role, publicUrl, sandboxMode, oidc }: Config,
   folder: string = builtFolder,
 ): Promise<BuiltConsole | undefined> {
   if (!isConsoleOn || role === "worker") return undefined;
   return readConsole(folder, {
     ...{ base: publicPath(publicUrl, consolePath), portalBase: publicPath(publicUrl, portalPath) },
-    isSandbox: sandboxMode !== "off",
+    ...{ isSandbox: sandboxMode !== "off", hasCompanyAccounts: oidc !== undefined },
   });
 }
 
@@ -53,10 +54,11 @@ export function createConsoleParts({
   use: KeyUse;
 }): ConsoleParts {
   const { db, clock, use } = store;
-  const { adminToken } = config;
+  const { adminToken, adminListen, sessionMaxMs: lifeMs } = config;
+  const hasAdministrators = config.oidc !== undefined && adminListen === undefined;
   return {
     built,
-    sessions: createSessions({ db, clock, use, adminToken }),
+    sessions: createSessions({ db, clock, use, adminToken, hasAdministrators, lifeMs }),
     origin: createConsoleOrigin({ publicUrl, isTls: config.tls !== undefined }),
   };
 }
@@ -72,13 +74,24 @@ type ServingOptions = Omit<PageCallOptions, "origin"> & {
   readonly connections: Connections;
   readonly node: Node;
   readonly audit: AuditLog;
+  /** The people who sign in with company accounts. Undefined if there is no identity provider. */
+  readonly people: People | undefined;
+  readonly publicUrl: () => string;
 };
 
 /**
  * Creates the console; undefined if it is disabled. If administration has its own listener, signing in to this console with the
  * administrator's token is not possible.
  */
-export function openConsole({ config, console, connections, node, ...parts }: ServingOptions): Console | undefined {
+export function openConsole({
+  config,
+  console,
+  connections,
+  node,
+  people,
+  publicUrl,
+  ...parts
+}: ServingOptions): Console | undefined {
   if (console === undefined) return undefined;
   const { db, clock, keys, limit, intake, mapError, audit } = parts;
   return createConsole({
@@ -88,5 +101,6 @@ export function openConsole({ config, console, connections, node, ...parts }: Se
     connectLinks: node.connectLinks,
     adminToken: config.adminListen === undefined ? config.adminToken : undefined,
     addressOf: connections.addressOf,
+    signOutUrl: people && ((id) => people.signOutUrl(id, `${publicUrl()}${consolePath}`)),
   });
 }

@@ -33,7 +33,7 @@ import { portalPath } from "./headers.ts";
 import { findGoodLink, type GoodLink, withinLimit } from "./links.ts";
 import { type PageAnswer, type PageCall, type PageCallOptions, textField } from "./page-call.ts";
 import type { BuiltConsole } from "./read-files.ts";
-import { sessionLifeMs, sessionsOfKeyMax } from "./sessions.ts";
+import { sessionsOfKeyMax } from "./sessions.ts";
 import { type SignInOptions, userAgentOf } from "./sign-in.ts";
 
 // The path /portal/session, used by the pages of the portal. A session of the portal has one seat: that of the key of its link.
@@ -146,7 +146,8 @@ async function openSession(
   const [cookie, nowMs] = [generateToken(), clock.now()];
   const row = {
     ...{ id: createId("ses", nowMs), cookieDigest: digestSecret(cookie), halfDigest: digestSecret(half) },
-    ...{ adminDigest: null, userAgent: userAgentOf(req), createdAt: nowMs, usedAt: nowMs },
+    ...{ adminDigest: null, personId: null, providerSession: null },
+    ...{ userAgent: userAgentOf(req), createdAt: nowMs, usedAt: nowMs },
   };
   await withTransaction(db, async (tx) => {
     await insertConsoleSession(tx, row);
@@ -156,7 +157,7 @@ async function openSession(
   if (former !== undefined) sessions.forget({ session: former.id });
   const session = await findConsoleSession(db, row.cookieDigest);
   if (session === undefined) throw consoleFaults.SESSION_INVALID("it ended meanwhile", "Open the portal link again.");
-  const maxAgeSeconds = Math.ceil(Math.min(sessionLifeMs, link.expiresAt - nowMs) / 1_000);
+  const maxAgeSeconds = Math.ceil(Math.min(sessions.lifeMs, link.expiresAt - nowMs) / 1_000);
   return {
     json: await sessionJson(session, half, settings, options),
     cookie: cookieText(options, half, cookie, maxAgeSeconds),

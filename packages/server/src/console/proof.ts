@@ -60,6 +60,8 @@ export type ConsoleOrigin = {
    * proof.
    */
   proofOf(req: IncomingMessage): SessionProof | undefined;
+  /** Returns the value of a cookie of a request; undefined if the request does not have it. */
+  readCookie(req: IncomingMessage, name: string): string | undefined;
 };
 
 /**
@@ -97,6 +99,7 @@ export function createConsoleOrigin({ publicUrl, isTls }: { publicUrl: () => str
     newPortalHalf: (isFramed) => `${isFramed && isSecure() ? framedMark : ""}${generateToken()}`,
     isSecure,
     faultOf,
+    readCookie: ({ headers: { cookie } }, name) => (cookie === undefined ? undefined : cookieOf(cookie, name)),
     proofOf(req) {
       const { headers } = req;
       if (headers.authorization !== undefined) return undefined;

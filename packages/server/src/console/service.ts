@@ -9,7 +9,7 @@ import { type ConsoleService, type ConsoleSession, ConsoleSessionSchema } from "
 import { consoleSessionIdleMs } from "@svc/node";
 import { consoleFaults } from "./errors.ts";
 import { consolePath } from "./headers.ts";
-import { type Sessions, sessionLifeMs, sessionsOfKeyMax } from "./sessions.ts";
+import { type Sessions, sessionsOfKeyMax } from "./sessions.ts";
 
 /**
  * Dependencies of creating sign-in links. `db`: the database that stores them. `publicUrl`: returns the address of the service, with which
@@ -40,6 +40,8 @@ type ConsoleServiceOptions = {
   readonly clock: Clock;
   readonly publicUrl: () => string;
   readonly sessions: Sessions | undefined;
+  /** Maximum time of a session from its sign-in, in milliseconds. */
+  readonly sessionMaxMs: number;
 };
 
 /** Creates ConsoleService, which manages links for signing in to the console, and the console sessions of a key. */
@@ -54,8 +56,9 @@ export function createConsoleService(options: ConsoleServiceOptions): ServiceImp
     async listSessions(_request, ctx) {
       const { keyId } = requireProject(ctx);
       const rows = await listConsoleSessions(db, keyId, { after: undefined, limit: sessionsOfKeyMax });
-      const open = rows.filter((row) => expiryOf(row) > clock.now());
-      return { sessions: open.map(sessionMessage) };
+      const messages = rows.map((row) => ({ row, expiresAt: expiryOf(row, options.sessionMaxMs) }));
+      const open = messages.filter(({ expiresAt }) => expiresAt > clock.now());
+      return { sessions: open.map(({ row, expiresAt }) => sessionMessage(row, expiresAt)) };
     },
     async endSession(request, ctx) {
       const { keyId } = requireProject(ctx);
@@ -67,14 +70,13 @@ export function createConsoleService(options: ConsoleServiceOptions): ServiceImp
   };
 }
 
-function expiryOf({ createdAt, usedAt }: ListedConsoleSession): number {
-  return Math.min(createdAt + sessionLifeMs, usedAt + consoleSessionIdleMs);
+function expiryOf({ createdAt, usedAt }: ListedConsoleSession, lifeMs: number): number {
+  return Math.min(createdAt + lifeMs, usedAt + consoleSessionIdleMs);
 }
 
-function sessionMessage(row: ListedConsoleSession): ConsoleSession {
-  const { id, userAgent, createdAt, usedAt } = row;
+function sessionMessage({ id, userAgent, createdAt, usedAt }: ListedConsoleSession, expiresAt: number): ConsoleSession {
   return create(ConsoleSessionSchema, {
     ...{ id, userAgent, createdAt: timestampFromMs(createdAt), usedAt: timestampFromMs(usedAt) },
-    expiresAt: timestampFromMs(expiryOf(row)),
+    expiresAt: timestampFromMs(expiresAt),
   });
 }

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from "node:crypto";
-import { type Clock, digestSecret, type KeyId, type Principal, type ProjectId } from "@svc/core";
+import { type Clock, digestSecret, type KeyId, type PersonId, type Principal, type ProjectId } from "@svc/core";
 import type { Database } from "@svc/db/connect";
 import { type ConsoleSession, findConsoleSession, touchConsoleSession } from "@svc/db/console/sessions";
 import { consoleSessionIdleMs } from "@svc/node";
@@ -29,14 +29,16 @@ export type Sessions = {
    */
   isAdministrator(session: ConsoleSession): boolean;
   /**
-   * Removes sessions from the cache: the given session, or all sessions with the given key or of the given project. The node that changes a
-   * session, a key or a project calls this function.
+   * Removes sessions from the cache: the given session, or all sessions with the given key, or of the given project or person. The node that
+   * changes one of them calls this function.
    */
-  forget(what: { session: ConsoleSession["id"] } | { key: KeyId } | { project: ProjectId }): void;
+  forget(
+    what: { session: ConsoleSession["id"] } | { key: KeyId } | { project: ProjectId } | { person: PersonId },
+  ): void;
+  /** Lifetime of a session from its sign-in, in milliseconds. Use of the session does not extend it. */
+  readonly lifeMs: number;
 };
 
-/** Lifetime of a session from its sign-in, in milliseconds. Use of the session does not extend it. */
-export const sessionLifeMs: number = 7 * 86_400_000;
 /** Maximum open sessions of one key. If there are more, svc closes the oldest. */
 export const sessionsOfKeyMax = 50;
 const touchMs = 60_000;
@@ -47,15 +49,24 @@ export function createSessions({
   clock,
   use,
   adminToken,
+  hasAdministrators,
+  lifeMs,
 }: {
   db: Database;
   clock: Clock;
   use: KeyUse;
   adminToken: string | undefined;
+  /** True if a person with the role administrator may administer the deployment at the address of the console. */
+  hasAdministrators: boolean;
+  lifeMs: number;
 }): Sessions {
   const adminDigest = adminToken === undefined ? undefined : digestSecret(adminToken);
+  const isPersonAdministrator = (session: ConsoleSession) => hasAdministrators && session.isAdministrator;
+  const isOver = ({ createdAt, usedAt }: ConsoleSession, nowMs: number) =>
+    nowMs >= createdAt + lifeMs || nowMs >= usedAt + consoleSessionIdleMs;
   const isAdministrator = (session: ConsoleSession) =>
-    adminDigest !== undefined && session.adminDigest !== null && timingSafeEqual(adminDigest, session.adminDigest);
+    isPersonAdministrator(session) ||
+    (adminDigest !== undefined && session.adminDigest !== null && timingSafeEqual(adminDigest, session.adminDigest));
   const load = async (digest: Buffer) => {
     const session = await findConsoleSession(db, digest);
     const nowMs = clock.now();
@@ -83,6 +94,7 @@ export function createSessions({
     if (seat === undefined)
       throw consoleFaults.SESSION_INVALID("the request names no seat", "Send the id of a key, or admin, as Svc-Seat.");
     if (seat === "admin") {
+      if (isPersonAdministrator(session)) return { kind: "admin", personId: session.personId ?? undefined };
       if (isAdministrator(session)) return { kind: "admin" };
       throw consoleFaults.SESSION_INVALID(
         "it has no seat of the administrator",
@@ -102,16 +114,21 @@ export function createSessions({
         proof.isPortal ? "its portal link has ended" : "the key of its seat is revoked or expired",
         proof.isPortal ? portalHelp : "Sign in with another key of the project.",
       );
+    if (key.purpose === "person" && session.personId === null)
+      throw consoleFaults.SESSION_INVALID("the key of its seat belongs to a person, who must sign in");
     use.note(key.id);
-    return projectPrincipalOf(key);
+    const principal = projectPrincipalOf(key);
+    return session.personId === null ? principal : { ...principal, personId: session.personId };
   };
   return {
     open,
     authenticate,
     isAdministrator,
+    lifeMs,
     forget(what) {
-      cache.forgetWhere(({ id, seats }) => {
+      cache.forgetWhere(({ id, seats, personId }) => {
         if ("session" in what) return id === what.session;
+        if ("person" in what) return personId === what.person;
         return seats.some((key) => ("key" in what ? key.id === what.key : key.projectId === what.project));
       });
     },
@@ -119,7 +136,3 @@ export function createSessions({
 }
 
 const portalHelp = "Ask the sender of the portal link for another one.";
-
-function isOver({ createdAt, usedAt }: ConsoleSession, nowMs: number): boolean {
-  return nowMs >= createdAt + sessionLifeMs || nowMs >= usedAt + consoleSessionIdleMs;
-}

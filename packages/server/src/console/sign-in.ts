@@ -9,6 +9,7 @@ import {
   type JsonObject,
   type JsonValue,
   type KeyId,
+  type PersonId,
 } from "@svc/core";
 import { type Database, withTransaction } from "@svc/db/connect";
 import { spendConsoleLink } from "@svc/db/console/links";
@@ -23,6 +24,7 @@ import {
   seatKey,
 } from "@svc/db/console/sessions";
 import type { ApiKey } from "@svc/db/keys/repo";
+import { findPerson } from "@svc/db/people/people";
 import { findProject } from "@svc/db/projects/repo";
 import { isValidKey, type KeyCache } from "../auth/key-cache.ts";
 import { serverFaults } from "../errors.ts";
@@ -30,7 +32,7 @@ import { consoleFaults } from "./errors.ts";
 import { findGoodLink, type LinkOptions, withinLimit } from "./links.ts";
 import { type PageCall, textField } from "./page-call.ts";
 import type { ConsoleOrigin, SessionProof } from "./proof.ts";
-import { type Sessions, sessionLifeMs, sessionsOfKeyMax } from "./sessions.ts";
+import { type Sessions, sessionsOfKeyMax } from "./sessions.ts";
 
 // The path /console/session, used by the console's pages.
 // POST {"key": "svc_…"} or {"link": "…"} signs in. If the header Svc-Session names an open session, the new seat is added to this session.
@@ -40,7 +42,8 @@ import { type Sessions, sessionLifeMs, sessionsOfKeyMax } from "./sessions.ts";
 // approver or admin. For the administrator's seat, keyId is "admin" and keyName, projectId and projectName are empty. `half` is the value
 // for the header Svc-Session. The cookie is the other half of the proof that a request belongs to the session. If the request sent
 // Svc-Session, `half` has the same value.
-// DELETE signs out. DELETE {"seat": "key_…"} or {"seat": "admin"} removes one seat. Both return {}.
+// DELETE signs out. DELETE {"seat": "key_…"} or {"seat": "admin"} removes one seat. Both return {}. If a person signs out, the answer is
+// {"signOutUrl": "https://…"}, the address at which the person also signs out of the company account.
 // Errors: SESSION_INVALID, API_KEY_INVALID, LINK_INVALID (401), ORIGIN_REFUSED (403), SIGN_INS_EXCEEDED (429), REQUEST_MALFORMED (400).
 
 /** Dependencies of the handler with which a browser signs in to the console and signs out. */
@@ -49,6 +52,11 @@ export type SignInOptions = LinkOptions & {
   readonly sessions: Sessions;
   readonly origin: ConsoleOrigin;
   readonly adminToken: string | undefined;
+  /**
+   * Returns the address at which a person signs out of the company account; undefined if the provider has none or does not answer.
+   * Undefined if no people sign in with company accounts.
+   */
+  readonly signOutUrl: ((personId: PersonId) => Promise<string | undefined>) | undefined;
 };
 
 const userAgentCharacters = 200;
@@ -78,7 +86,9 @@ export function createSignIn(options: SignInOptions): { POST: PageCall; DELETE: 
       if (seat === undefined) await endConsoleSession(options.db, session.id);
       else await giveUp(seat, session, options);
       sessions.forget({ session: session.id });
-      return seat === undefined ? { cookie: cookieText(origin, "", 0) } : {};
+      if (seat !== undefined) return {};
+      const signOutUrl = session.personId === null ? undefined : await options.signOutUrl?.(session.personId);
+      return { json: { ...(signOutUrl !== undefined && { signOutUrl }) }, cookie: sessionCookie(origin, "", 0) };
     },
   };
 }
@@ -150,14 +160,15 @@ async function signIn(seat: Seat, req: IncomingMessage, options: SignInOptions) 
   const nowMs = clock.now();
   const row = {
     ...{ id: createId("ses", nowMs), cookieDigest: digestSecret(cookie), halfDigest: digestSecret(half) },
-    ...{ adminDigest: null, userAgent: userAgentOf(req), createdAt: nowMs, usedAt: nowMs },
+    ...{ adminDigest: null, personId: null, providerSession: null },
+    ...{ userAgent: userAgentOf(req), createdAt: nowMs, usedAt: nowMs },
   };
   await withTransaction(db, async (tx) => {
     await insertConsoleSession(tx, row);
     await take(seat, row, { db: tx, clock });
   });
   const { json } = await answerOf(await reread(row, db), { half }, options);
-  return { json, cookie: cookieText(origin, cookie, sessionLifeMs / 1_000) };
+  return { json, cookie: sessionCookie(origin, cookie, sessions.lifeMs / 1_000) };
 }
 
 async function take(
@@ -194,7 +205,11 @@ async function answerOf(
 ): Promise<{ json: JsonObject }> {
   const { clock, sessions } = options;
   const valid = session.seats.filter((key) => isValidKey(key, clock.now()));
-  const seats: JsonValue[] = await Promise.all(valid.map((key) => seatJson(key, options)));
+  const person = session.personId === null ? undefined : await findPerson(options.db, session.personId);
+  const named = valid.map((key) =>
+    key.purpose === "person" ? { ...key, name: person?.mail || person?.name || key.name } : key,
+  );
+  const seats: JsonValue[] = await Promise.all(named.map((key) => seatJson(key, options)));
   if (sessions.isAdministrator(session))
     seats.push({ keyId: "admin", keyName: "", projectId: "", projectName: "", role: "admin" });
   return { json: { half: proof?.half ?? "", seats } };
@@ -208,7 +223,8 @@ async function seatJson(
   return { keyId: id, keyName: name, projectId, projectName: project?.name ?? "", role };
 }
 
-function cookieText(origin: ConsoleOrigin, value: string, maxAgeSeconds: number): string {
+/** Returns the text of the cookie of a console session. It is the half of the session's proof that scripts cannot read. */
+export function sessionCookie(origin: ConsoleOrigin, value: string, maxAgeSeconds: number): string {
   const secure = origin.isSecure() ? "; Secure" : "";
   return `${origin.cookieName()}=${value}; Path=/; Max-Age=${maxAgeSeconds}; HttpOnly; SameSite=Strict${secure}`;
 }

@@ -5,6 +5,7 @@ import { secretPrefix } from "../config/environment.ts";
 import { isLoopbackUrl, loopbackRanges } from "../config/loopback.ts";
 import { unknownVariablesText } from "../config/unknown-variables.ts";
 import type { CheckResult, DoctorCheck, Examined, Problem } from "./examined.ts";
+import { providerCheck } from "./provider-check.ts";
 import { backupsCheck, clockCheck, databaseCheck, diskCheck, vaultKeyCheck } from "./store-checks.ts";
 
 /** The check of variables that no other check reads. */
@@ -58,6 +59,7 @@ export const checks: readonly DoctorCheck[] = [
     run: ({ config }) => checkProxies(config),
     mend: "Set SVC_TRUSTED_PROXIES to the addresses of your proxies, such as 10.0.0.0/24.",
   },
+  providerCheck,
   {
     name: "open files",
     reads: ["SVC_CONNECTIONS"],

@@ -59,7 +59,7 @@ test("a healthy deployment has one line for each check and no problem", async ()
   expect(findings.filter(({ state, mend }) => state !== "ok" || mend !== "")).toEqual([]);
   expect(findings.map(({ check }) => check)).toEqual([
     ...["configuration", "variables", "database", "clock", "disk", "vault key", "toolkits", "webhook secrets"],
-    ...["OAuth clients", "public URL", "proxies", "open files", "embedded database", "backups"],
+    ...["OAuth clients", "public URL", "proxies", "company accounts", "open files", "embedded database", "backups"],
   ]);
   const said = Object.fromEntries(findings.map(({ check, message }) => [check, message]));
   expect(said["database"]).toMatch(/^PostgreSQL 1\d\.\d+ answers, and the role svc may do what svc needs$/);

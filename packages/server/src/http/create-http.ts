@@ -20,6 +20,7 @@ import { createProbes } from "../pages/probes.ts";
 import { createOpenapi, createPublicFile, createSchemas } from "../pages/public-files.ts";
 import { createServerCard } from "../pages/server-card.ts";
 import type { ServerParts } from "../parts.ts";
+import { createPeoplePages } from "../people/pages.ts";
 import { registerServices } from "../register-services.ts";
 import { createRequestIds } from "../rpc/call.ts";
 import { createCallErrorMapper } from "../rpc/call-error.ts";
@@ -78,12 +79,24 @@ type Calls = Pick<McpOptions, "mapError" | "createRequestId" | "onCall"> & {
 function createCalls(parts: ServerParts, { shutdownSignal }: HttpParts): Calls {
   const { config, logger, metrics, store, node, admission, intake, keys, openCalls, audit } = parts;
   const { bodyBytesMax, adminToken } = config;
+  const hasAdministrator = adminToken !== undefined || config.oidc !== undefined;
   const { clock } = store;
   const createRequestId = createRequestIds(node.nodeId);
   const onStoreUnavailable = createStoreAlarm(logger, clock);
   const mapError = createCallErrorMapper(logger, onStoreUnavailable);
   const router = createRouter({
-    ...{ keys, clock, adminToken, openCalls, mapError, admission, audit, bodyBytesMax, shutdownSignal },
+    ...{
+      keys,
+      clock,
+      adminToken,
+      hasAdministrator,
+      openCalls,
+      mapError,
+      admission,
+      audit,
+      bodyBytesMax,
+      shutdownSignal,
+    },
     sealer: parts.vault.sealer,
     use: parts.keyUse,
     sessions: parts.console?.sessions,
@@ -147,7 +160,8 @@ function createMain(parts: ServerParts, given: HttpParts, calls: Calls): HttpSer
       ...createHome({ version }),
       ...createOpenapi(publicFile),
       ...(isWorker ? [] : createServerCard(publicFile, node.mcp, urlsOf)),
-      ...(isWorker ? [] : metadataPages(publicFile, urlsOf)),
+      ...(isWorker ? [] : metadataPages(publicFile, urlsOf, parts.people !== undefined)),
+      ...openPeoplePages(parts, mapError),
       ...(isWorker ? [] : openAuthorization({ ...parts, ...store, sealer: parts.vault.sealer, mapError })),
     ]),
     mcp: isWorker
@@ -158,6 +172,18 @@ function createMain(parts: ServerParts, given: HttpParts, calls: Calls): HttpSer
       config.isDocsOn && !isWorker
         ? createDocs({ folder: builtFolder, base: publicPath(config.publicUrl, "/docs/"), logger, createRequestId })
         : undefined,
+  });
+}
+
+/** Returns the pages of the sign-in with company accounts, by path. There are none without an identity provider or a console. */
+function openPeoplePages(
+  { people, console, store, vault, grants, intake, connections, publicUrl }: ServerParts,
+  mapError: McpOptions["mapError"],
+): ReadonlyMap<string, PageHandler> {
+  if (people === undefined || console === undefined) return new Map();
+  return createPeoplePages({
+    ...{ people, ...store, sealer: vault.sealer, intake, mapError, publicUrl, ...console },
+    ...{ limit: grants.signInLimit, addressOf: connections.addressOf },
   });
 }
 

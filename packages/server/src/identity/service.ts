@@ -6,7 +6,7 @@ import type { Database } from "@svc/db/connect";
 import { findKeyById } from "@svc/db/keys/repo";
 import { findProject } from "@svc/db/projects/repo";
 import { type Deployment, DeploymentSchema, type IdentityService } from "@svc/gen/identity";
-import { Role } from "@svc/gen/options";
+import { roleMessage } from "../auth/role-message.ts";
 import type { Config } from "../config/config.ts";
 import { version } from "../version.ts";
 
@@ -29,7 +29,7 @@ export function createIdentityService({ db, config, publicUrl }: IdentityOptions
         projectName: project?.name ?? "",
         keyId,
         keyName: key?.name ?? "",
-        role: role === "approver" ? Role.APPROVER : Role.MEMBER,
+        role: roleMessage(role),
         entityId: binding?.entityId ?? "",
         accessClasses: [...(binding?.accessClasses ?? [])],
         toolkitSlugs: [...(binding?.toolkitSlugs ?? [])],
@@ -44,8 +44,8 @@ export function createIdentityService({ db, config, publicUrl }: IdentityOptions
 function deploymentMessage(config: Config, publicUrl: string, isPortal: boolean): Deployment {
   const events = durationFromMs(config.eventRetentionMs);
   if (isPortal) return create(DeploymentSchema, { publicUrl, retentions: { events } });
-  const { adminToken, adminListen, sandboxMode, jobRetentionMs } = config;
-  const isAdministered = adminToken !== undefined && adminListen === undefined;
+  const { adminToken, adminListen, oidc, sandboxMode, jobRetentionMs } = config;
+  const isAdministered = (adminToken !== undefined || oidc !== undefined) && adminListen === undefined;
   return create(DeploymentSchema, {
     version,
     sandbox: sandboxMode !== "off",

@@ -93,6 +93,7 @@ beforeAll(async () => {
     use: { note: () => {}, stop: async () => {} },
     clock: systemClock,
     adminToken,
+    hasAdministrator: true,
     sealer: { ready: () => undefined },
     audit: { enter: async () => createId("aud", 0), end: async () => {} },
     sessions: undefined,

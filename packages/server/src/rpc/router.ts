@@ -6,6 +6,7 @@ import type { Turns } from "@svc/core";
 import { enterCalls } from "../audit/enter-calls.ts";
 import type { AuditLog } from "../audit/log.ts";
 import { createGate, createRequestGate, type GateOptions } from "../auth/gate.ts";
+import { hidePayloads } from "../auth/hide-payloads.ts";
 import { readCallRules } from "../auth/required-role.ts";
 import { jsonOptions } from "../http/answer.ts";
 import { createAnswerWriter } from "./answers.ts";
@@ -88,7 +89,7 @@ function noteUnary(
     handlers: router.handlers,
     rpc: router.rpc,
     service(service, implemented, options) {
-      const implementation = sayListLimits(service, enterCalls(service, implemented, audit));
+      const implementation = sayListLimits(service, enterCalls(service, hidePayloads(service, implemented), audit));
       router.service(service, implementation, options);
       const foreign = Object.keys(options ?? {}).find((name) => !ownOptions.has(name));
       if (foreign !== undefined)

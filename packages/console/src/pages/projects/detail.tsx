@@ -4,6 +4,7 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { useRows } from "../../calls/rows.ts";
 import { useWrite } from "../../calls/write.ts";
+import { hasCompanyAccounts } from "../../session/base.ts";
 import { Button } from "../../ui/buttons/button.tsx";
 import { ConfirmButton } from "../../ui/buttons/confirm-button.tsx";
 import { TextField } from "../../ui/fields/field.tsx";
@@ -22,6 +23,7 @@ import { State } from "../../ui/values/state.tsx";
 import { Time } from "../../ui/values/time.tsx";
 import { usageWord } from "../../words/usage.ts";
 import { Keys } from "./keys.tsx";
+import { People } from "./people.tsx";
 import { quotaWords } from "./policy.ts";
 import { PolicyForm } from "./policy-form.tsx";
 
@@ -61,7 +63,7 @@ export default function ProjectPage() {
             selected={tab}
             onSelect={(to) => void navigate({ search: { tab: to }, replace: true })}
             tabs={[
-              { id: "keys", words: "Keys", panel: <Keys projectId={id} /> },
+              { id: "keys", words: "Keys", panel: <Access projectId={id} /> },
               { id: "policy", words: "Policy", panel: <PolicyForm project={project} /> },
               { id: "usage", words: "Usage", panel: <Usage projectId={id} /> },
               { id: "jobs", words: "Emergency stop", panel: <ParkJob projectId={id} /> },
@@ -70,6 +72,16 @@ export default function ProjectPage() {
         </>
       )}
     </Page>
+  );
+}
+
+/** Draws what gives access to a project: its keys and, if the deployment has an identity provider, its people. */
+function Access({ projectId }: { projectId: string }) {
+  return (
+    <Stack>
+      <Keys projectId={projectId} />
+      {hasCompanyAccounts && <People projectId={projectId} />}
+    </Stack>
   );
 }
 

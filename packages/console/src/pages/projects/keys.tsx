@@ -26,12 +26,15 @@ import { ListStates, LoadMore } from "../../ui/rows/list-states.tsx";
 import { Copyable } from "../../ui/values/copy.tsx";
 import { State } from "../../ui/values/state.tsx";
 import { Time } from "../../ui/values/time.tsx";
-import { agentToolChoices, agentToolsText, boundText, confirmText, keyStateWord, roleWord } from "../../words/keys.ts";
-
-const roles = [
-  { value: "member", words: "Member", says: "Can use the project: read, call tools, submit jobs, answer questions." },
-  { value: "approver", words: "Approver", says: "Can also approve programs and change the project's settings." },
-];
+import {
+  agentToolChoices,
+  agentToolsText,
+  boundText,
+  confirmText,
+  keyRoles,
+  keyStateWord,
+  roleWord,
+} from "../../words/keys.ts";
 
 const dayMs = 24 * 60 * 60 * 1_000;
 const lives = [
@@ -59,7 +62,7 @@ function CreateKeyDialog({ projectId, onClose }: { projectId: string; onClose: (
     setTried(true);
     if (name.trim() === "") return;
     create.send({
-      ...{ projectId, name, role: role === "approver" ? Role.APPROVER : Role.MEMBER },
+      ...{ projectId, name, role: Role[role.toUpperCase() as "MEMBER"] },
       ...bindingOf(scope),
       ...{ agentTools, ...(confirm.person !== "never" && { confirm }) },
       ...(days !== "" && { expiresAt: timestampFromMs(now + Number(days) * dayMs) }),
@@ -77,7 +80,7 @@ function CreateKeyDialog({ projectId, onClose }: { projectId: string; onClose: (
           onChange={setName}
           hint="The purpose of the key, 1 to 100 characters."
         />
-        <OptionsField label="Role" value={role} options={roles} onChange={setRole} />
+        <OptionsField label="Role" value={role} options={keyRoles} onChange={setRole} />
         <SelectField label="It expires" value={days} options={lives} onChange={setDays} />
         <Disclosure summary="Limit this key: one user, some tools, an agent">
           <Stack>

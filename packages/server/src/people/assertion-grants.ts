@@ -1,0 +1,143 @@
+import type { IncomingMessage } from "node:http";
+import { type Clock, createId, digestSecret, Fault, generateToken, hasRole, noConfirmRule } from "@svc/core";
+import { type Database, withTransaction } from "@svc/db/connect";
+import { touchGrantClient } from "@svc/db/grants/codes";
+import { findGrantOfVoucher, insertGrant } from "@svc/db/grants/repo";
+import { type Grant, insertGrantTokens } from "@svc/db/grants/tokens";
+import { type ApiKey, findKeyById } from "@svc/db/keys/repo";
+import { findPersonBySubject, useAssertion } from "@svc/db/people/people";
+import { type ListedSeat, listSeats } from "@svc/db/people/seats";
+import { auditAction } from "../audit/audit-action.ts";
+import type { AuditLog } from "../audit/log.ts";
+import type { Client } from "../authorization/clients.ts";
+import type { FindClient } from "../authorization/find-client.ts";
+import { generateText } from "../authorization/grants.ts";
+import { accessScopes, firstScopes, scopeText } from "../authorization/scopes.ts";
+import { AuthorizationRefusal } from "../authorization/serve.ts";
+import type { ExchangeAssertion } from "../authorization/token.ts";
+import type { People } from "./people.ts";
+
+/** Lifetime of an access token for an assertion, in milliseconds. No refresh token is given, so the provider decides again after this time. */
+const tokenMs = 300_000;
+const assertionType = "oauth-id-jag+jwt";
+
+/** Dependencies of the exchange of assertions. */
+type AssertionOptions = {
+  readonly people: People;
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly audit: AuditLog;
+  readonly findClient: FindClient;
+};
+
+/**
+ * Creates the function that exchanges an identity assertion of the company's provider for an access token (Identity Assertion JWT
+ * Authorization Grant). The provider decides which client may act for which person. The token works for five minutes.
+ */
+export function createAssertionGrants(options: AssertionOptions): ExchangeAssertion {
+  const { db, clock, audit } = options;
+  return async ({ form, clientId, resource, issuer }, req) => {
+    const nowMs = clock.now();
+    const { subject, scope } = await readAssertion(form, { clientId, resource, issuer }, options);
+    const client = await clientOf(clientId, req, options);
+    const asked = (form.get("scope") ?? scope).split(" ").filter((one) => one !== "");
+    const { personId, keyId: voucherKeyId, projectId } = await seatOf(subject, asked, options);
+    const known = { projectId, voucherKeyId, clientId, clientOrigin: new URL(options.people.settings.issuer).origin };
+    const access = generateText("access");
+    const actor = { kind: "person", personId } as const;
+    const about = { actor, action: "GrantAssertion.Exchange", projectId, subject: clientId, entityId: "" };
+    const granted = await auditAction(audit, about, () =>
+      withTransaction(db, async (tx) => {
+        const grant =
+          (await findGrantOfVoucher(tx, { ...known, resource })) ??
+          (await openGrant(tx, { ...known, resource }, { client, asked, nowMs }));
+        const expiresAt = nowMs + tokenMs;
+        await insertGrantTokens(tx, [
+          { grantId: grant.id, kind: "access", digest: digestSecret(access), expiresAt, spentAt: null },
+        ]);
+        await touchGrantClient(tx, clientId, nowMs);
+        return findKeyById(tx, grant.keyId);
+      }),
+    );
+    const scopes = granted === undefined ? "" : scopeText(granted);
+    return { access_token: access, token_type: "Bearer", expires_in: tokenMs / 1_000, scope: scopes };
+  };
+}
+
+/** Returns the subject and the scope of an assertion. Throws AuthorizationRefusal unless it is valid, for this service and client, and new. */
+async function readAssertion(
+  form: URLSearchParams,
+  { clientId, resource, issuer }: { clientId: string; resource: string; issuer: string },
+  { people, db }: AssertionOptions,
+): Promise<{ subject: string; scope: string }> {
+  const required = ["sub", "client_id", "jti", "exp", "iat"];
+  const claims = await people.provider.tokens
+    .verify(form.get("assertion") ?? "", { type: assertionType, audience: issuer, required })
+    .catch((error: unknown) => {
+      if (error instanceof Fault) throw refused(error.message);
+      throw error;
+    });
+  if (claims["client_id"] !== clientId) throw refused("the assertion is for another client");
+  if (claims["resource"] !== undefined && claims["resource"] !== resource)
+    throw new AuthorizationRefusal("invalid_target", `the assertion is for another resource than ${resource}`);
+  const { jti = "", exp = 0, sub = "" } = claims;
+  if (!(await useAssertion(db, digestSecret(`assertion ${jti}`), exp * 1_000 + keptMs)))
+    throw refused("the assertion was used before");
+  return { subject: sub, scope: typeof claims["scope"] === "string" ? claims["scope"] : "" };
+}
+
+/** Milliseconds for which a used assertion is remembered after its expiry, because clocks differ. */
+const keptMs = 600_000;
+
+async function clientOf(clientId: string, req: IncomingMessage, { findClient }: AssertionOptions): Promise<Client> {
+  const client = await findClient(clientId, req);
+  if (client === undefined) throw refused("the client is unknown: register it, or use the address of its description");
+  return client;
+}
+
+/**
+ * Returns the seat of a person that the grant uses: the only one that may call tools, or the one of the project that the scope names as
+ * `project:prj_…`. Throws AuthorizationRefusal if there is none.
+ */
+async function seatOf(
+  subject: string,
+  asked: readonly string[],
+  { people: { settings }, db }: AssertionOptions,
+): Promise<ListedSeat> {
+  const person = await findPersonBySubject(db, { issuer: settings.issuer, subject });
+  if (person === undefined) throw refused("the person has not signed in to the console of this service");
+  const named = asked.find((scope) => scope.startsWith(projectScope))?.slice(projectScope.length);
+  const seats = (await listSeats(db, person.id)).filter(
+    ({ isLive, role, projectId }) => isLive && hasRole(role, "member") && (named === undefined || projectId === named),
+  );
+  const [seat, other] = seats;
+  if (seat === undefined) throw refused("the person has no role that may call tools");
+  if (other === undefined) return seat;
+  throw new AuthorizationRefusal(
+    "invalid_scope",
+    `the person has several projects: add the scope ${projectScope}prj_...`,
+  );
+}
+
+const projectScope = "project:";
+
+async function openGrant(
+  tx: Parameters<typeof insertGrant>[0],
+  known: Pick<Grant, "projectId" | "voucherKeyId" | "clientId" | "clientOrigin" | "resource">,
+  { client, asked, nowMs }: { client: Client; asked: readonly string[]; nowMs: number },
+): Promise<Grant> {
+  const wanted = accessScopes.filter((scope) => asked.includes(scope));
+  const key: ApiKey = {
+    ...{ id: createId("key", nowMs), projectId: known.projectId, role: "member", name: client.name, hint: "" },
+    ...{ entityId: "", accessClasses: [...(wanted.length === 0 ? firstScopes : wanted)], toolkitSlugs: [] },
+    ...{ agentTools: [], confirm: noConfirmRule, makerKeyId: null, purpose: "" },
+    ...{ digest: digestSecret(generateToken()), createdAt: nowMs, expiresAt: null, revokedAt: null, lastUsedAt: null },
+  };
+  const grant = { ...known, id: createId("grt", nowMs), keyId: key.id, clientName: client.name, createdAt: nowMs };
+  await insertGrant(tx, grant, key);
+  return grant;
+}
+
+function refused(why: string): AuthorizationRefusal {
+  return new AuthorizationRefusal("invalid_grant", why.replaceAll(/["\\]|[^\x20-\x7e]/g, ""));
+}

@@ -54,8 +54,9 @@ browserTest(
     secret = (await made.locator("pre").textContent()) ?? "";
     expect(secret.length).toBeGreaterThan(20);
     await made.getByRole("button", { name: "I've saved it" }).click();
-    await section.getByText("Ready").waitFor();
+    await section.getByText("Secret set").waitFor();
     await lookAt(page, "private-webhook");
+    await section.getByText("The same post with curl").click();
     const command = (await section.locator("pre").filter({ hasText: "curl" }).textContent()) ?? "";
     const env = { PATH: process.env["PATH"], SECRET: secret };
     const { stdout } = await promisify(execFile)("bash", ["-c", command], { env });

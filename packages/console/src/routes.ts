@@ -11,6 +11,7 @@ import { jobsSearch } from "./pages/jobs/filters.ts";
 import { quarantineSearch } from "./pages/quarantine/filters.ts";
 import { readReplaysSearch } from "./pages/replays/filters.ts";
 import { schedulesSearch } from "./pages/schedules/filters.ts";
+import { subscriptionsSearch } from "./pages/subscriptions/filters.ts";
 import { toolkitsSearch } from "./pages/toolkits/filters.ts";
 import { readToolSearch, toolsSearch } from "./pages/tools/filters.ts";
 import { consoleBase } from "./session/base.ts";
@@ -74,7 +75,12 @@ const eventType = page(
 const deliveries = page(project, "deliveries", () => import("./pages/deliveries/list.tsx"), deliveriesSearch.read);
 const delivery = page(project, "deliveries/$deliveryId", () => import("./pages/deliveries/detail.tsx"));
 
-const subscriptions = page(project, "subscriptions", () => import("./pages/subscriptions/list.tsx"));
+const subscriptions = page(
+  project,
+  "subscriptions",
+  () => import("./pages/subscriptions/list.tsx"),
+  subscriptionsSearch.read,
+);
 const newSubscription = page(project, "subscriptions/new", () => import("./pages/subscriptions/create.tsx"));
 const subscription = page(
   project,

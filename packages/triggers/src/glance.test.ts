@@ -28,5 +28,6 @@ test("a long text is cut at 120 characters, and not within a character", () => {
 test("a sensitive value is masked, and a payload without a known schema is not shown", () => {
   const secret = { token: { type: "string", "x-sensitive": true } };
   expect(glance({ token: "abc", id: 1 }, secret)).toBe("token ***, id 1");
+  expect(glance({ id: 1, note: "x".repeat(4_096) })).toBe("");
   expect(glanceOf({ triggers: new Map() }, { triggerSlug: "gone.changed", payload: '{"id":1}' })).toBe("");
 });

@@ -2,6 +2,8 @@ import type { CatalogView } from "@svc/catalog";
 import { isObject, parseExactJson, scalarText } from "@svc/core";
 import { mask } from "@svc/tools";
 
+/** Maximum length of a payload that is read. With it, a page of events is read within a few milliseconds. */
+const payloadMax = 4_096;
 const fieldsMax = 4;
 const textMax = 120;
 /** Maximum number of objects inside objects whose values are shown. */
@@ -9,14 +11,14 @@ const depthMax = 3;
 
 /**
  * Returns an event's payload in short: its first four simple values with their names, at most 120 characters. Sensitive values are `***`.
- * Empty if the view has no trigger `triggerSlug`, because it is then unknown which values are sensitive.
+ * Empty for a payload of more than 4 KiB, and if the view has no trigger `triggerSlug`: it is then unknown which values are sensitive.
  */
 export function glanceOf(
   { triggers }: Pick<CatalogView, "triggers">,
   { triggerSlug, payload }: { readonly triggerSlug: string; readonly payload: string },
 ): string {
   const trigger = triggers.get(triggerSlug);
-  if (trigger === undefined || payload === "") return "";
+  if (trigger === undefined || payload === "" || payload.length > payloadMax) return "";
   const fields: string[] = [];
   collect(mask(trigger.outputSchema, parseExactJson(payload)), 0, fields);
   const text = fields.join(", ");

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { clockWords, durationWords, relativeWords } from "./time.ts";
+import { clockWords, durationWords, relativeWords, withClockTimes } from "./time.ts";
 
 const now = 1_800_000_000_000;
 
@@ -22,4 +22,11 @@ test("a duration has at most two units", () => {
 
 test("UTC is UTC wherever the browser is", () => {
   expect(clockWords(Date.UTC(2026, 2, 4, 15, 6, 7), "utc")).toBe("2026-03-04 15:06:07");
+});
+
+test("times in a sentence of the service become times of the zone, with the date only if they are not of today", () => {
+  const now = Date.UTC(2026, 2, 4, 16);
+  const text = "fails since 2026-03-04T15:06:07.123Z, last well at 2026-03-02T01:00:00Z";
+  expect(withClockTimes(text, "utc", now)).toBe("fails since 15:06:07, last well at 2026-03-02 01:00:00");
+  expect(withClockTimes("no time", "utc", now)).toBe("no time");
 });

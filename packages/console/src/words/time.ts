@@ -1,4 +1,4 @@
-import { dateOf } from "@svc/core/time";
+import { dateOf, readTime } from "@svc/core/time";
 
 const second = 1_000;
 const minute = 60 * second;
@@ -59,6 +59,19 @@ export function dayStart(at: number, zone: Zone, daysBack = 0): number {
   const start = Math.floor((at - offset) / day - daysBack) * day;
   // The clocks may have changed between the start of the day and this time.
   return zone === "utc" ? start : start + dateOf(start + offset).getTimezoneOffset() * minute;
+}
+
+/**
+ * Returns a sentence of the service in which each time in RFC 3339 is a time of the display's zone: `15:16:07`, or with its date if it is a
+ * day or more away from `now`.
+ */
+export function withClockTimes(text: string, zone: Zone, now: number): string {
+  return text.replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, (time) => {
+    const at = readTime(time);
+    if (at === undefined) return time;
+    const words = clockWords(at, zone);
+    return Math.abs(now - at) < day ? words.slice(11) : words;
+  });
 }
 
 /** Returns the name of the time zone that `clockWords` uses (for example `UTC` or `Europe/Vienna`). */

@@ -40,6 +40,9 @@ test("a delivery shows its event in short, its attempts, and the attempts that a
   expect(next).toBe(timestampMs(listed!.nextAttemptAt!));
   expect([last! - next!, more]).toEqual([60_000, []]);
   expect((await client.getDelivery({ id: listed!.id })).delivery).toEqual(listed);
+  const glances = async (request: object) => (await client.listEvents(request)).events.map(({ glance }) => glance);
+  expect(await glances({ withGlance: true })).toEqual([listed!.event!.text]);
+  expect(await glances({})).toEqual([""]);
   const [plain] = await list({});
   expect(plain).toMatchObject({ attemptMarks: [], plannedAttempts: [], maxAttempts: 0, lastStatusCode: 0 });
   expect(plain!.event).toBeUndefined();

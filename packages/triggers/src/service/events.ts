@@ -24,6 +24,7 @@ import {
 } from "@svc/gen/triggers";
 import { eventMessage } from "../convert.ts";
 import { triggerFaults } from "../errors.ts";
+import { glanceOf } from "../glance.ts";
 import { heldMsMax } from "../polls/polls.ts";
 import { openCursor, positionAt, sealCursor } from "../polls/position.ts";
 import { faultOfPrivateWebhook, faultOfWebhook, isSecretSet } from "../verify.ts";
@@ -61,7 +62,12 @@ export function eventMethods(context: TriggersContext): Methods {
       async answer(rows, { request, caller: { projectId } }) {
         const ids = request.withDeliveries ? rows.map(({ id }) => id) : [];
         const counts = await countDeliveriesOfEvents(db, projectId, ids);
-        return { events: rows.map((row) => eventMessage(row, counts.get(row.id))) };
+        const events = rows.map((row) => eventMessage(row, counts.get(row.id)));
+        if (!request.withGlance) return { events };
+        const view = await views.forProject(projectId);
+        for (const event of events)
+          event.glance = glanceOf(view, { triggerSlug: event.triggerSlug, payload: event.payloadJson });
+        return { events };
       },
     }),
 

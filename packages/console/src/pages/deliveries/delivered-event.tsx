@@ -1,8 +1,13 @@
-import type { Delivery } from "@svc/gen/triggers";
 import styles from "./list.module.css";
 
-/** Draws which event a delivery has: its trigger, and its first values. */
-export function DeliveredEvent({ delivery: { event, eventId } }: { delivery: Pick<Delivery, "event" | "eventId"> }) {
+/** Draws an event in short: its trigger, and its first values. Draws only its id if it is not known. */
+export function DeliveredEvent({
+  event,
+  eventId,
+}: {
+  event: { triggerSlug: string; text: string } | undefined;
+  eventId: string;
+}) {
   if (event === undefined) return <code>{eventId}</code>;
   return (
     <span title={event.text}>

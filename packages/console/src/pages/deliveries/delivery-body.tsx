@@ -22,7 +22,7 @@ export default function DeliveryBody({ projectId, delivery }: { projectId: strin
   const waits = next !== undefined && isHeldBack(delivery);
   const eventLink = (
     <Link to="/p/$projectId/events/$eventId" params={{ projectId, eventId }}>
-      <DeliveredEvent delivery={delivery} />
+      <DeliveredEvent event={delivery.event} eventId={delivery.eventId} />
     </Link>
   );
   const endpointLink = (

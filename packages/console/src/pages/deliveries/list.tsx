@@ -5,6 +5,7 @@ import { useRows } from "../../calls/rows.ts";
 import { useNow } from "../../clock.ts";
 import type { ListPart } from "../../frame/list-filters.tsx";
 import { type ListColumns, listView, ShownList, useListSearch } from "../../frame/list-page.tsx";
+import { ListTabs } from "../../frame/list-tabs.tsx";
 import { buttonClass } from "../../ui/buttons/button.tsx";
 import { anyOption, Choice, SpanChoice } from "../../ui/fields/choice.tsx";
 import { AttemptDots } from "../../ui/flow/attempt-dots.tsx";
@@ -21,7 +22,6 @@ import { useTriggerSlugs } from "../events/trigger-choice.tsx";
 import { DeliveredEvent } from "./delivered-event.tsx";
 import { useSubscriptions } from "./endpoints.ts";
 import { type DeliveriesSearch, deliveriesSearch } from "./filters.ts";
-import styles from "./list.module.css";
 import { deliveriesRequest, resendFailed } from "./request.ts";
 
 const DeliveryBody = lazy(() => import("./delivery-body.tsx"));
@@ -49,7 +49,7 @@ const deliveries = listView({
   columns: useDeliveryColumns,
   card: (delivery: Delivery) => (
     <>
-      <DeliveredEvent delivery={delivery} />
+      <DeliveredEvent event={delivery.event} eventId={delivery.eventId} />
       <Line apart>
         <State word={deliveryWord(delivery)} />
         <Dots delivery={delivery} />
@@ -85,7 +85,7 @@ function useDeliveryColumns({ search }: ListPart<Delivery, DeliveriesSearch>): L
       id: "event",
       title: "Event",
       width: "minmax(160px, 3fr)",
-      linked: (delivery) => <DeliveredEvent delivery={delivery} />,
+      linked: (delivery) => <DeliveredEvent event={delivery.event} eventId={delivery.eventId} />,
     },
   ];
   const to: ListColumns<Delivery> = [
@@ -207,21 +207,18 @@ function DeliveryFilters({ projectId, search, change, rows }: ListPart<Delivery,
   const { event = "", answer = "" } = search;
   return (
     <>
-      <nav className={styles["tabs"]} aria-label="State">
-        {tabs.map(({ words, state }) => (
-          <Link
-            key={words}
-            to="/p/$projectId/deliveries"
-            params={{ projectId }}
-            search={{ ...search, state, open: undefined }}
-            replace
-            className={styles["tab"]}
-            {...(search.state === state && { "aria-current": "page" })}
-          >
-            {words}
-          </Link>
-        ))}
-      </nav>
+      <ListTabs
+        label="State"
+        tabs={tabs.map(({ words, state }) => ({
+          words,
+          link: {
+            to: "/p/$projectId/deliveries",
+            params: { projectId },
+            search: { ...search, state, open: undefined },
+          },
+          isHere: search.state === state,
+        }))}
+      />
       <Choice
         label="Endpoint"
         value={search.subscription ?? ""}

@@ -36,6 +36,7 @@ export const eventsSearch = listSearch(
     entityId: entity,
     payloadContains: text,
     withDeliveries: true,
+    withGlance: true,
     ...spanRequest(span, now),
   }),
 );

@@ -11,6 +11,7 @@ import { CodeBlock } from "../../ui/values/copy.tsx";
 import { State } from "../../ui/values/state.tsx";
 import { Time } from "../../ui/values/time.tsx";
 import { deliveryCountWords } from "../../words/deliveries.ts";
+import { DeliveredEvent } from "../deliveries/delivered-event.tsx";
 import { EventPanel } from "./event-panel.tsx";
 import { beyondReplays, type EventsSearch, eventsSearch, replayOfThese } from "./filters.ts";
 import styles from "./list.module.css";
@@ -39,16 +40,10 @@ const events = listPage({
     const isBeside = open !== undefined;
     return [
       {
-        id: "received",
-        title: "Received",
-        width: isBeside ? "104px" : "136px",
-        cell: ({ receivedAt }) => <Time at={receivedAt} />,
-      },
-      {
         id: "trigger",
-        title: "Trigger",
-        width: isBeside ? "minmax(96px, 1fr)" : "minmax(160px, 2fr)",
-        cell: ({ triggerSlug }) => triggerSlug,
+        title: "Event",
+        width: isBeside ? "minmax(96px, 1fr)" : "minmax(200px, 3fr)",
+        linked: (event) => <ShortEvent event={event} />,
       },
       ...(isBeside
         ? []
@@ -59,12 +54,17 @@ const events = listPage({
         width: isBeside ? "224px" : "minmax(224px, 1fr)",
         cell: ({ deliveries }) => <DeliveryStates of={deliveries} />,
       },
-      ...(isBeside ? [] : (["id"] as const)),
+      {
+        id: "received",
+        title: "Received",
+        width: isBeside ? "104px" : "136px",
+        cell: ({ receivedAt }) => <Time at={receivedAt} />,
+      },
     ];
   },
   card: (event) => (
     <>
-      <b>{event.triggerSlug}</b>
+      <ShortEvent event={event} />
       <Line apart>
         <Time at={event.receivedAt} />
         <span>{event.entityId}</span>
@@ -82,6 +82,10 @@ const events = listPage({
 /** Draws the events of the project, newest first. If an event is open, its panel is next to the list. */
 export default function EventsPage() {
   return <ListPage of={events} />;
+}
+
+function ShortEvent({ event: { id, triggerSlug, glance } }: { event: Event }) {
+  return <DeliveredEvent event={{ triggerSlug, text: glance }} eventId={id} />;
 }
 
 function useToolkitOptions() {

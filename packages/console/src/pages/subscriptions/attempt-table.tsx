@@ -50,7 +50,7 @@ function cellsOf(delivery: Delivery, projectId: string, now: number) {
   return [
     <Link key="event" to="/p/$projectId/deliveries/$deliveryId" params={{ projectId, deliveryId: id }}>
       <span className={styles["clip"]}>
-        <DeliveredEvent delivery={delivery} />
+        <DeliveredEvent event={delivery.event} eventId={delivery.eventId} />
       </span>
     </Link>,
     <Time key="time" at={lastAttemptAt ?? createdAt} />,

@@ -66,43 +66,45 @@ export default function SubscriptionPage() {
         <>
           <p>{[receivesWords(found), found.description].filter((part) => part !== "").join(" · ")}</p>
           <WhyBanner projectId={projectId} subscription={found} stats={stats} />
-          <Tabs
-            label="Subscription"
-            selected={tab}
-            onSelect={(to) =>
-              void navigate({ search: (old) => ({ ...old, tab: to === "overview" ? undefined : to }), replace: true })
-            }
-            tabs={[
-              {
-                id: "overview",
-                words: "Overview",
-                panel: (
-                  <Overview
-                    projectId={projectId}
-                    subscription={found}
-                    stats={stats}
-                    range={range}
-                    onRange={(to) => void navigate({ search: (old) => ({ ...old, range: to }), replace: true })}
-                  />
-                ),
-              },
-              {
-                id: "deliveries",
-                words: "Deliveries",
-                panel: <AllDeliveries projectId={projectId} id={subscriptionId} />,
-              },
-              {
-                id: "settings",
-                words: "Filters and address",
-                panel: <Settings projectId={projectId} subscription={found} />,
-              },
-              {
-                id: "secret",
-                words: "Secret and code",
-                panel: <SecretAndCode subscription={found} />,
-              },
-            ]}
-          />
+          <div>
+            <Tabs
+              label="Subscription"
+              selected={tab}
+              onSelect={(to) =>
+                void navigate({ search: (old) => ({ ...old, tab: to === "overview" ? undefined : to }), replace: true })
+              }
+              tabs={[
+                {
+                  id: "overview",
+                  words: "Overview",
+                  panel: (
+                    <Overview
+                      projectId={projectId}
+                      subscription={found}
+                      stats={stats}
+                      range={range}
+                      onRange={(to) => void navigate({ search: (old) => ({ ...old, range: to }), replace: true })}
+                    />
+                  ),
+                },
+                {
+                  id: "deliveries",
+                  words: "Deliveries",
+                  panel: <AllDeliveries projectId={projectId} id={subscriptionId} />,
+                },
+                {
+                  id: "settings",
+                  words: "Filters and address",
+                  panel: <Settings projectId={projectId} subscription={found} />,
+                },
+                {
+                  id: "secret",
+                  words: "Secret and code",
+                  panel: <SecretAndCode subscription={found} />,
+                },
+              ]}
+            />
+          </div>
         </>
       )}
     </Page>

@@ -1,19 +1,26 @@
-import { TriggersService } from "@svc/gen/triggers";
+import { type Subscription, type SubscriptionHealth, TriggersService } from "@svc/gen/triggers";
 import { Link } from "@tanstack/react-router";
+import type { ListPart } from "../../frame/list-filters.tsx";
 import { ListPage, listPage } from "../../frame/list-page.tsx";
-import { listSearch } from "../../frame/list-search.ts";
+import { ListTabs } from "../../frame/list-tabs.tsx";
 import { buttonClass } from "../../ui/buttons/button.tsx";
 import { Line } from "../../ui/layout/stack.tsx";
 import { Empty } from "../../ui/notice/empty.tsx";
 import { State } from "../../ui/values/state.tsx";
 import { Time } from "../../ui/values/time.tsx";
+import { attemptErrorWords } from "../../words/deliveries.ts";
 import { healthWord, pauserOf, receivesWords } from "../../words/subscriptions.ts";
+import { durationWords } from "../../words/time.ts";
+import { subscriptionsSearch } from "./filters.ts";
 
 const subscriptions = listPage({
   title: "Subscriptions",
   method: TriggersService.method.listSubscriptions,
   rows: "subscriptions",
-  params: listSearch({}, {}, () => ({})),
+  params: subscriptionsSearch,
+  keep: ({ state }, one) => state === undefined || stateOf(one) === state,
+  filters: SubscriptionTabs,
+  noMatch: "No subscription is in this state",
   everyMs: 5_000,
   actions: ({ projectId }) => (
     <Link to="/p/$projectId/subscriptions/new" params={{ projectId }} className={buttonClass("primary")}>
@@ -22,16 +29,23 @@ const subscriptions = listPage({
   ),
   columns: [
     {
+      id: "endpoint",
+      title: "Endpoint",
+      width: "minmax(180px, 2fr)",
+      linked: ({ endpointUrl, description }) => (
+        <span title={description || endpointUrl}>{endpointUrl.replace(/^https?:\/\//, "")}</span>
+      ),
+    },
+    { id: "receives", title: "Receives", width: "minmax(140px, 1fr)", cell: receivesWords },
+    {
       id: "health",
-      title: "Health",
+      title: "State",
       width: "128px",
       cell: (one) => <State word={healthWord(one.health?.state ?? "", one.inactiveReason, pauserOf(one))} />,
     },
-    { id: "endpoint", title: "Endpoint", width: "minmax(200px, 2fr)", cell: ({ endpointUrl }) => endpointUrl },
-    { id: "description", title: "Description", width: "minmax(120px, 1fr)", cell: ({ description }) => description },
-    { id: "receives", title: "Receives", width: "minmax(140px, 1fr)", cell: receivesWords },
-    { id: "created", title: "Created", width: "136px", cell: ({ createdAt }) => <Time at={createdAt} /> },
-    "id",
+    { id: "answer", title: "Last failure", width: "minmax(120px, 1fr)", cell: ({ health }) => failureWords(health) },
+    { id: "p50", title: "Answers in", width: "96px", cell: ({ health }) => timeWords(health) },
+    { id: "created", title: "Created", width: "120px", cell: ({ createdAt }) => <Time at={createdAt} /> },
   ],
   card: (subscription) => (
     <>
@@ -56,6 +70,41 @@ const subscriptions = listPage({
     </Empty>
   ),
 });
+
+/** Returns the tab of a subscription that needs attention; undefined if it is well. */
+function stateOf({ active, health }: Subscription): "failing" | "paused" | undefined {
+  if (!active) return "paused";
+  return health?.failingSince === undefined ? undefined : "failing";
+}
+
+/** Returns the latest error in words. An endpoint that is well again shows none. */
+function failureWords(health: SubscriptionHealth | undefined): string {
+  return health?.failingSince === undefined ? "" : attemptErrorWords(health.lastError);
+}
+
+function timeWords(health: SubscriptionHealth | undefined): string {
+  return health === undefined || health.measuredAttempts === 0 ? "" : durationWords(health.p50Ms);
+}
+
+const tabs = [
+  { words: "All", state: undefined },
+  { words: "Failing", state: "failing" },
+  { words: "Paused or off", state: "paused" },
+] as const;
+
+/** Draws the tabs of the list of subscriptions. */
+function SubscriptionTabs({ projectId, search }: ListPart<Subscription, ReturnType<typeof subscriptionsSearch.read>>) {
+  return (
+    <ListTabs
+      label="State"
+      tabs={tabs.map(({ words, state }) => ({
+        words,
+        link: { to: "/p/$projectId/subscriptions", params: { projectId }, search: { state } },
+        isHere: search.state === state,
+      }))}
+    />
+  );
+}
 
 /** Draws the page with the subscriptions of the project and the health of their endpoints. */
 export default function SubscriptionsPage() {

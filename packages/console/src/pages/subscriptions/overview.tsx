@@ -3,7 +3,6 @@ import { type Subscription, type SubscriptionStats, TriggersService } from "@svc
 import { Link } from "@tanstack/react-router";
 import { Choice } from "../../ui/fields/choice.tsx";
 import { AttemptBars } from "../../ui/flow/attempt-bars.tsx";
-import { Columns } from "../../ui/layout/page.tsx";
 import { Section } from "../../ui/layout/section.tsx";
 import { Line, Stack } from "../../ui/layout/stack.tsx";
 import { Skeleton } from "../../ui/notice/empty.tsx";
@@ -39,7 +38,7 @@ export function Overview({
   return (
     <Stack>
       <Tiles stats={stats} range={range} waiting={health?.pendingDeliveries ?? 0} />
-      <Columns>
+      <div className={styles["columns"]}>
         <Stack>
           <Section
             title="Attempts"
@@ -70,7 +69,7 @@ export function Overview({
           <Answers stats={stats} />
           {agent === undefined && <TestDelivery projectId={projectId} subscription={subscription} />}
         </Stack>
-      </Columns>
+      </div>
     </Stack>
   );
 }
@@ -84,7 +83,7 @@ function Tiles({ stats, range, waiting }: { stats: SubscriptionStats; range: Ran
       tried === 0 ? "None yet" : `${Math.round((1_000 * delivered) / tried) / 10} %`,
       `of ${tried.toLocaleString("en")} tried`,
     ],
-    ["Answer time, p95", p95Ms === 0 ? "None yet" : durationWords(p95Ms), "of successful attempts"],
+    ["Answer time, p95", p95Ms === 0 ? "None yet" : durationWords(p95Ms), p95Ms === 0 ? "" : "of successful attempts"],
     ["Waiting", waiting.toLocaleString("en"), `${retrying.toLocaleString("en")} of them were tried`],
     ["Failed for good", failed.toLocaleString("en"), `of ${tried.toLocaleString("en")} tried`],
   ] as const;

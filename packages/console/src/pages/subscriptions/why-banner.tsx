@@ -3,11 +3,12 @@ import { useQuery } from "@connectrpc/connect-query";
 import { type Delivery, type Subscription, type SubscriptionStats, TriggersService } from "@svc/gen/triggers";
 import { Link } from "@tanstack/react-router";
 import { useNow } from "../../clock.ts";
+import { usePreferences } from "../../shell/preferences.ts";
 import { buttonClass } from "../../ui/buttons/button.tsx";
 import { Line } from "../../ui/layout/stack.tsx";
 import { Notice } from "../../ui/notice/notice.tsx";
 import { healthSentence, healthWord, pauserOf } from "../../words/subscriptions.ts";
-import { durationWords } from "../../words/time.ts";
+import { durationWords, withClockTimes } from "../../words/time.ts";
 import { TryNow } from "../deliveries/delivery-item.tsx";
 
 const lookMs = 5_000;
@@ -27,6 +28,7 @@ export function WhyBanner({
 }) {
   const { id, health, inactiveReason, active } = subscription;
   const now = useNow();
+  const { zone } = usePreferences();
   const isFailing = active && health?.failingSince !== undefined;
   const failed = useQuery(
     TriggersService.method.listDeliveries,
@@ -41,7 +43,7 @@ export function WhyBanner({
     <Notice
       tone={isFailing ? "bad" : tone}
       icon={icon}
-      title={why ?? sentence}
+      title={why === undefined ? sentence : withClockTimes(why, zone, now)}
       actions={
         active && (
           <Line>

@@ -70,7 +70,7 @@ export const triggers: Area = {
     {
       name: "deliveries",
       path: () => "deliveries",
-      shows: (page) => page.getByRole("row", { name: "after a test" }).first().waitFor(),
+      shows: (page) => page.getByRole("row", { name: "after the test" }).first().waitFor(),
     },
     {
       name: "delivery",

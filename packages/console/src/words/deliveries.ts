@@ -187,7 +187,7 @@ export function nextWords(
   const dueAt = timestampMs(nextAttemptAt);
   const when = dueAt <= now ? "now" : (relativeWords(dueAt, now) ?? "in more than a day");
   if (!isHeldBack({ waitingReason })) return when;
-  return attempts === 0 ? `after a test, ${when}` : `test ${when}`;
+  return attempts === 0 ? "after the test" : `test ${when}`;
 }
 
 function endWords(lastError: string): string {

@@ -8,7 +8,7 @@ const varying: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/\b[0-9a-f]{64}\b/g, "HASH"],
   [/(?<="fingerprint":")[0-9a-f]{32}(?=")/g, "HASH"],
   [/(?<="(?:nextPageToken|hint|cursor)":")[^"]+/g, "TEXT"],
-  [/(?<="(?:durationMs|providerMs|p50Ms|p99Ms|position|measuredAttempts)":)[\d.]+/g, "0"],
+  [/(?<="(?:durationMs|providerMs|p50Ms|p95Ms|p99Ms|position|measuredAttempts)":)[\d.]+/g, "0"],
   [/(?<=#link=|#|state=)[\w-]{40,}/g, "SECRET"],
   [/\d+(?= of them arrive twice)/g, "N"],
   [/(?<="waitingReason":")(?:turn|retry)(?=")/g, "TURN"],
@@ -24,6 +24,9 @@ const varying: readonly (readonly [pattern: RegExp, instead: string])[] = [
   // The day of the recording, and how many times of a schedule the last day had.
   [/(?<="day":")\d{4}-\d\d-\d\d(?=")/g, "2026-01-05"],
   [/(?<="policy":"queueAll","total":)\d+,"started":\d+/g, '1,"started":1'],
+  [/(?<="webhook-timestamp":")\d+/g, "0"],
+  // In which part of the last day something happened.
+  [/(?<="bars":)\[[^\]]*\]/g, "[]"],
   [/(?<="health":)\{[^}]*\}/g, "{}"],
   [/(.)\1{50,}/g, "$1…$1"],
 ];

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import react from "@vitejs/plugin-react";
 import { defineConfig, type Plugin } from "vite";
+import { writePageFiles } from "./page-files.ts";
 import { createChunkNames } from "./shared-chunks.ts";
 
 /**
@@ -31,6 +32,12 @@ const compress: Plugin = {
   },
 };
 
+const pageFiles: Plugin = {
+  name: "page-files",
+  apply: "build",
+  writeBundle: { order: "post", handler: ({ dir = "dist" }) => writePageFiles(dir) },
+};
+
 /** Address of the running service for `npm run console:dev`. */
 const service = process.env["SVC_PUBLIC_URL"] ?? "http://127.0.0.1:8080";
 
@@ -38,7 +45,7 @@ export default defineConfig(({ command }) => ({
   root: import.meta.dirname,
   // Makes addresses of the built console relative to `<base href>`, which the service sets to the console's address.
   base: command === "build" ? "./" : "/console/",
-  plugins: [react(), compress],
+  plugins: [react(), compress, pageFiles],
   build: {
     target: ["chrome154", "firefox150", "safari26"],
     manifest: true,

@@ -32,6 +32,7 @@ export function keyboardOf(page: Page): Keyboard {
     },
     async goTo(title) {
       await press("Control+k");
+      await page.getByRole("combobox", { name: "Search or go to a page" }).waitFor();
       await type(title);
       await press("Enter");
       await page.locator("h1:focus", { hasText: title }).waitFor();

@@ -6,6 +6,7 @@ import { expect } from "vitest";
 import { browserTest, startConsole } from "./browser.ts";
 import { copyEvents } from "./many-events.ts";
 import { postCalendar } from "./post-calendar.ts";
+import { shiftMax, shiftOf } from "./stands.ts";
 import { type Effort, expectWithin, measureWork } from "./work.ts";
 
 // Measures the console with 100,000 stored events, and prints every figure with its budget. `npm test` judges only the processor time of
@@ -13,6 +14,8 @@ import { type Effort, expectWithin, measureWork } from "./work.ts";
 // elapsed time too.
 
 const stored = 100_000;
+/** Maximum number of files that the browser loads for the list of events: page, styles, scripts and pictures. */
+const filesMax = 24;
 
 const consoles = startConsole({
   seed: async (svc) => {
@@ -55,6 +58,35 @@ browserTest("the list of events stands within its time: what is largest is drawn
     const { user, system } = process.cpuUsage(before);
     return { clockMs: performance.now() - begun, cpuMs: (user + system) / 1_000 };
   });
+});
+
+/** Script that returns the time in milliseconds at which the browser first drew a part of the page. */
+const firstPaint = `performance.getEntriesByName("first-paint")[0]?.startTime ?? -1`;
+
+browserTest("on a slow network the frame is there early, a page needs few files, and nothing of it jumps", async () => {
+  const page = await openEvents();
+  const protocol = await page.context().newCDPSession(page);
+  await protocol.send("Network.enable");
+  await protocol.send("Network.setCacheDisabled", { cacheDisabled: true });
+  // 1.6 Mbit/s with 150 ms.
+  const slow = { offline: false, latency: 150, downloadThroughput: 200_000, uploadThroughput: 94_000 };
+  await protocol.send("Network.emulateNetworkConditions", slow);
+  const files = new Set<string>();
+  page.on("request", (request) => {
+    if (request.method() === "GET") files.add(request.url());
+  });
+  await expectWithin("the frame of a page at 1.6 Mbit/s", 1_000, async () => {
+    files.clear();
+    await page.reload();
+    await rows(page).first().waitFor();
+    return { clockMs: await page.evaluate<number>(firstPaint), cpuMs: 0 };
+  });
+  process.stdout.write(`console: files of the list of events: ${files.size}, budget ${filesMax}\n`);
+  expect(files.size, [...files].join("\n")).toBeLessThanOrEqual(filesMax);
+  const shift = await shiftOf(page);
+  process.stdout.write(`console: CLS of the list of events: ${shift.toFixed(3)}, budget ${shiftMax}\n`);
+  expect(shift).toBeLessThanOrEqual(shiftMax);
+  await page.close();
 });
 
 browserTest("a press, a key and what is typed are answered within their time", async () => {
@@ -121,7 +153,7 @@ browserTest(
 const scrollBy = (page: Page, count: number): Promise<{ frames: number[]; inDocument: number; reached: number }> =>
   page.evaluate(`(async () => {
     const grid = document.querySelector("[role=grid]");
-    const rowHeight = 36;
+    const rowHeight = 40;
     const end = grid.scrollTop + ${count} * rowHeight;
     const frames = [];
     let inDocument = 0;

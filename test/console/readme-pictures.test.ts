@@ -1,63 +1,96 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import type { TestServer } from "@svc/testing/server";
+import { until } from "@svc/testing/until";
 import type { Page } from "playwright-core";
 import { root } from "../source.ts";
-import { seedOverview } from "./areas/overview.ts";
 import { browserTest, startConsole } from "./browser.ts";
-import { askingProgram, jobWithStatus, submitProgram } from "./jobs-seed.ts";
+import { type FilledProject, fillProject } from "./filled-project.ts";
 
-// Takes the picture of README.md and that of a job in the console's guide. Only `npm run console:pictures` takes them, because they would
-// differ in each run of the tests.
+// Takes the pictures of README.md and of the console's guide, and those of the pages whose look is designed, to be laid side by side with the
+// design. Only `npm run console:pictures` takes them, because they would differ in each run of the tests.
 
 const isWanted = process.env["SVC_CONSOLE_PICTURES"] !== undefined;
 const images = join(root, "docs", "images");
+const designed = join(root, ".cache", "console", "designed");
 
-let asking = "";
+let filled: FilledProject | undefined;
 const consoles = startConsole({
   seed: async (svc) => {
     if (!isWanted) return;
-    mkdirSync(images, { recursive: true });
-    await seedOverview(svc);
-    await countDay(svc);
-    asking = await submitProgram(svc, askingProgram);
-    await jobWithStatus(svc, asking, "PARKED");
+    for (const folder of [images, designed]) mkdirSync(folder, { recursive: true });
+    filled = await fillProject(svc);
   },
 });
 
-/** Adds a day of traffic to the counters: more by day than by night, an endpoint that failed for an hour, and a slow app. */
-async function countDay({ database: { db } }: TestServer): Promise<void> {
-  await db.sql`
-    with project as (select project_id from events limit 1), outcomes (series, outcome, base) as (values
-      ('events', 'calendar', 9.0), ('events', 'shop', 5.0),
-      ('deliveries', 'delivered', 22.0), ('deliveries', 'retried', 0.7),
-      ('delivery_latency', '6', 4.0), ('delivery_latency', '7', 12.0), ('delivery_latency', '8', 5.0), ('delivery_latency', '11', 0.6),
-      ('calls', 'ok', 14.0), ('calls', 'held', 0.5), ('calls', 'error', 0.4),
-      ('call_latency', '9', 5.0), ('call_latency', '10', 7.0), ('call_latency', '12', 2.0),
-      ('jobs', 'succeeded', 1.4), ('jobs', 'failed', 0.1)
-    ), counted as (
-      select series, outcome, date_trunc('minute', now()) - n * interval '1 minute' as at,
-        base * (1 + 0.7 * sin((n + 180) / 1440.0 * 6.283)) * (0.6 + 0.8 * ('x' || substr(md5(series || outcome || n), 1, 4))::bit(16)::int / 65536)
-          * case when outcome in ('retried', '11') and n between 400 and 460 then 12 else 1 end as count
-      from outcomes, generate_series(1, 1439) n
-    )
-    insert into activity_minutes (project_id, series, subject, at, outcome, count)
-    select project_id, series, '', at, outcome, round(count)::int8 from counted, project where round(count) > 0
-    on conflict do nothing`;
+const shot = (page: Page, path: string) => page.screenshot({ path: `${path}.png`, animations: "disabled" });
+
+/** Opens a page and waits until it is at rest. */
+async function open(page: Page, path: string): Promise<void> {
+  await page.goto(`${consoles.svc.url}/console/p/${consoles.projectId}/${path}`);
+  await page.getByRole("heading", { level: 1 }).first().waitFor();
+  await until(async () => (await page.locator("main [aria-busy=true]").count()) === 0);
+  await until(async () => (await page.getByText("Loading", { exact: true }).count()) === 0);
+  // Charts and strips are loaded after the rest.
+  await page.evaluate(isQuiet);
 }
 
-const picture = (page: Page, name: string) =>
-  page.screenshot({ path: join(images, `${name}.png`), animations: "disabled" });
+/** Script that resolves when nothing on the page has changed for half a second, after at most five seconds. */
+const isQuiet = `new Promise((resolve) => {
+  let timer = setTimeout(resolve, 500);
+  new MutationObserver(() => {
+    clearTimeout(timer);
+    timer = setTimeout(resolve, 500);
+  }).observe(document.body, { subtree: true, childList: true, attributes: true });
+  setTimeout(resolve, 5_000);
+})`;
+
+const looks = [
+  ["light", { width: 1_440, height: 900 }, "light"],
+  ["dark", { width: 1_440, height: 900 }, "dark"],
+  ["1024", { width: 1_024, height: 768 }, "light"],
+  ["phone", { width: 390, height: 844 }, "light"],
+] as const;
+
+browserTest.skipIf(!isWanted)("the designed pages, in light, in dark, at 1024 pixels and on a phone", async () => {
+  const { asking, failed, failing } = filled ?? { asking: "", failed: "", failing: "" };
+  const pages = {
+    start: "home?view=start",
+    home: "home?range=24h",
+    "job-run": `jobs/${failed}?step=note`,
+    "job-asks": `jobs/${asking}`,
+    "job-graph": `jobs/${failed}?tab=graph`,
+    jobs: "jobs",
+    subscription: `subscriptions/${failing}`,
+    deliveries: `deliveries?subscription=${failing}`,
+    events: "events",
+    "schedule-builder": "schedules/new",
+    calls: "calls",
+    tools: "tools",
+    settings: "settings",
+  };
+  const { page } = await consoles.open();
+  for (const [name, path] of Object.entries(pages)) {
+    for (const [look, size, colorScheme] of looks) {
+      await page.setViewportSize(size);
+      await page.emulateMedia({ colorScheme });
+      await open(page, path);
+      await shot(page, join(designed, `${name}-${look}`));
+    }
+  }
+});
 
 browserTest.skipIf(!isWanted)(
   "the overview and a job that asks, as README.md and the console's guide show them",
   async () => {
-    const overview = (await consoles.open({ path: `p/${consoles.projectId}/home?range=24h` })).page;
-    await overview.getByRole("link", { name: "2 questions waiting" }).waitFor();
-    await overview.locator("canvas").nth(4).waitFor();
-    await picture(overview, "overview");
-    const job = (await consoles.open({ path: `p/${consoles.projectId}/jobs/${asking}` })).page;
-    await job.getByRole("button", { name: "Continue the job" }).waitFor();
-    await picture(job, "job");
+    const { page } = await consoles.open();
+    await page.setViewportSize({ width: 1_440, height: 900 });
+    await open(page, "home?range=24h");
+    await page.locator("canvas").nth(1).waitFor();
+    await shot(page, join(images, "overview"));
+    await open(page, `jobs/${filled?.asking}`);
+    await page.getByRole("button", { name: "Continue the job" }).waitFor();
+    await shot(page, join(images, "job"));
+    await open(page, `jobs/${filled?.failed}?step=note`);
+    await shot(page, join(images, "failed-job"));
   },
 );

@@ -1,5 +1,6 @@
 import "./ui/tokens.css";
 import "./ui/base.css";
+import "./shell/early.css";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
@@ -15,6 +16,7 @@ import { setLinkOffer, setLinkRefusal, useSignInNeed } from "./session/sign-in-n
 import { applyTheme } from "./shell/preferences.ts";
 import { Button } from "./ui/buttons/button.tsx";
 import { Dialog } from "./ui/overlay/dialog.tsx";
+import { loadParts, whenIdle } from "./ui/overlay/later.ts";
 
 const repeated: readonly Code[] = [Code.Unavailable, Code.Unknown, Code.DeadlineExceeded];
 const triesMax = 3;
@@ -60,6 +62,8 @@ createRoot(place).render(
     </QueryClientProvider>
   </StrictMode>,
 );
+
+whenIdle(() => void loadParts());
 
 /** Draws a dialog that asks the user whether to accept a sign-in link to another project. The dialog is shown over any page. */
 function LinkOfferDialog() {

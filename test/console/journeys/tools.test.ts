@@ -107,6 +107,7 @@ browserTest("by keyboard alone a tool is found, filled in, held, confirmed, and 
   const { page } = await consoles.open();
   const { press, type, tabTo } = keyboardOf(page);
   await press("Control+k");
+  await page.getByRole("combobox", { name: "Search or go to a page" }).waitFor();
   await type("messaging_bot.delete_message");
   await press("Enter");
   await page.locator("h1:focus", { hasText: "Tools" }).waitFor();

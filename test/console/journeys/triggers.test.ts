@@ -276,6 +276,7 @@ browserTest("at 200 % nothing is cut off: no page scrolls sideways, and what can
     .map((e) => e.outerHTML.slice(0, 120))`;
   for (const to of ["Events", "Deliveries", "Subscriptions", "Incoming webhooks", "Resends"]) {
     await page.keyboard.press("Control+k");
+    await page.getByRole("combobox", { name: "Search or go to a page" }).waitFor();
     await page.keyboard.type(to);
     await page.keyboard.press("Enter");
     // After a link, the focus is on the new page's heading.

@@ -2,7 +2,7 @@ import { type FormEvent, lazy, Suspense, useEffect, useRef, useState } from "rea
 import type { PlacedFaults } from "../form/faults.ts";
 import type { Values } from "../form/value.ts";
 import type { PageRefusal, PostAnswer } from "../session/page-post.ts";
-import { PlainButton } from "../ui/buttons/plain-button.tsx";
+import { Button } from "../ui/buttons/button.tsx";
 import { AreaField } from "../ui/fields/field.tsx";
 import { OptionsField } from "../ui/fields/options-field.tsx";
 import { Stack } from "../ui/layout/stack.tsx";
@@ -69,7 +69,7 @@ function QuestionForm({
           </Suspense>
         )}
         <AreaField label="Note (optional)" value={note} onChange={setNote} hint="svc stores it with your answer." />
-        <PlainButton
+        <Button
           kind="primary"
           type="submit"
           icon="send"
@@ -77,7 +77,7 @@ function QuestionForm({
           why={chosen === undefined ? "Choose an answer first" : undefined}
         >
           {chosen === undefined ? "Send the answer" : `Send: ${linkedAnswerWords(chosen, asked.confirms).words}`}
-        </PlainButton>
+        </Button>
       </Stack>
     </form>
   );

@@ -1,6 +1,6 @@
 import { type FormEvent, useState } from "react";
 import type { PageRefusal, PostAnswer } from "../session/page-post.ts";
-import { PlainButton } from "../ui/buttons/plain-button.tsx";
+import { Button } from "../ui/buttons/button.tsx";
 import { TextField } from "../ui/fields/field.tsx";
 import { Disclosure } from "../ui/layout/disclosure.tsx";
 import { Stack } from "../ui/layout/stack.tsx";
@@ -69,9 +69,9 @@ export function ConnectPage({ wanted, send }: { wanted: WantedAccount; send: (bo
             </Notice>
           </div>
         )}
-        <PlainButton kind="primary" type="submit" icon="plug" busy={busyWord(state)}>
+        <Button kind="primary" type="submit" icon="plug" busy={busyWord(state)}>
           {isConsent ? `Continue to ${toolkitName}` : "Connect"}
-        </PlainButton>
+        </Button>
         <p>
           This link is for one account. It works until <Moment at={expiresAt} />.
         </p>

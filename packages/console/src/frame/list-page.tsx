@@ -270,7 +270,7 @@ function checkColumn<Row>(rowId: (row: Row) => string, { selected, toggle }: Sel
 }
 
 function idColumn<Row>(cell: (row: Row) => ReactNode): Column<Row> {
-  return { id: "id", title: "Id", width: "136px", cell };
+  return { id: "id", title: "Id", width: "136px", drop: 1, cell };
 }
 
 function Filters<Row, Readers extends ParamReaders>({

@@ -4,7 +4,7 @@ import { type ReactNode, StrictMode } from "react";
 import { createRoot, type Root } from "react-dom/client";
 import { type PageRefusal, type PostAnswer, postPage } from "../session/page-post.ts";
 import { applyTheme } from "../shell/preferences.ts";
-import { PlainButton } from "../ui/buttons/plain-button.tsx";
+import { Button } from "../ui/buttons/button.tsx";
 import { Stack } from "../ui/layout/stack.tsx";
 import { Notice } from "../ui/notice/notice.tsx";
 import { sentence } from "../words/text.ts";
@@ -99,7 +99,7 @@ function DeadLink({ refusal: { message, help, reason }, onRetry }: { refusal: Pa
           <p>{help}</p>
         </Notice>
       </div>
-      {!isDead && <PlainButton onPress={onRetry}>Try again</PlainButton>}
+      {!isDead && <Button onPress={onRetry}>Try again</Button>}
     </Stack>
   );
 }

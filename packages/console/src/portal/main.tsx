@@ -3,6 +3,7 @@ import "../ui/base.css";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { applyTheme } from "../shell/preferences.ts";
+import { loadParts, whenIdle } from "../ui/overlay/later.ts";
 import { enterPortal } from "./session.ts";
 import { PortalStart } from "./start.tsx";
 
@@ -21,3 +22,4 @@ createRoot(place).render(
     <PortalStart />
   </StrictMode>,
 );
+whenIdle(() => void loadParts());

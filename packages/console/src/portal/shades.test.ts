@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { contrastOf, shadesOf } from "./shades.ts";
 
-const grounds = { light: ["#ffffff", "#f6f7f9", "#eceef2"], dark: ["#0f1318", "#161b22", "#1f2630"] };
+const grounds = { light: ["#ffffff", "#f7f8fb", "#eceff4"], dark: ["#12151b", "#171b22", "#1e232c"] };
 const steps = ["00", "33", "66", "99", "cc", "ff"];
 const colors = steps.flatMap((red) => steps.flatMap((green) => steps.map((blue) => `#${red}${green}${blue}`)));
 

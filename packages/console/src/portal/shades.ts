@@ -18,7 +18,7 @@ const black: Color = [0, 0, 0];
  * Background colours of the portal's pages, the same as in `ui/tokens.css`. A text in the accent colour must have enough contrast on each
  * of these backgrounds.
  */
-const grounds = { light: ["#ffffff", "#f6f7f9", "#eceef2"], dark: ["#0f1318", "#161b22", "#1f2630"] } as const;
+const grounds = { light: ["#ffffff", "#f7f8fb", "#eceff4"], dark: ["#12151b", "#171b22", "#1e232c"] } as const;
 
 /**
  * Returns the shades of a color (`#rrggbb`) for pages with a light or a dark background. The hue stays. The color becomes darker or lighter

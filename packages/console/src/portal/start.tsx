@@ -1,6 +1,6 @@
 import { lazy, type ReactNode, Suspense, useEffect } from "react";
 import type { PageRefusal } from "../session/page-post.ts";
-import { PlainButton } from "../ui/buttons/plain-button.tsx";
+import { Button } from "../ui/buttons/button.tsx";
 import { Notice } from "../ui/notice/notice.tsx";
 import { sentence, visible } from "../words/text.ts";
 import styles from "./portal.module.css";
@@ -57,10 +57,8 @@ function Replaced({ of }: { of: ReplacedCustomer }) {
         opened is for <b>{visible(to.entityId)}</b> ({visible(to.projectName)}).
       </p>
       <p>Continue only if you expected this link. Endpoints that you create then belong to {visible(to.entityId)}.</p>
-      <PlainButton onPress={() => void answerReplaced(of, false)}>
-        {`Stay signed in as ${visible(from.entityId)}`}
-      </PlainButton>
-      <PlainButton onPress={() => void answerReplaced(of, true)}>{`Sign in as ${visible(to.entityId)}`}</PlainButton>
+      <Button onPress={() => void answerReplaced(of, false)}>{`Stay signed in as ${visible(from.entityId)}`}</Button>
+      <Button onPress={() => void answerReplaced(of, true)}>{`Sign in as ${visible(to.entityId)}`}</Button>
     </Card>
   );
 }
@@ -73,7 +71,7 @@ function Closed({ state }: { state: ClosedPortal }) {
         <p>
           Another tab of this browser signed in as <b>{visible(state.by.seat.entityId)}</b>. This page is signed out.
         </p>
-        <PlainButton onPress={() => location.reload()}>{`Continue as ${visible(state.by.seat.entityId)}`}</PlainButton>
+        <Button onPress={() => location.reload()}>{`Continue as ${visible(state.by.seat.entityId)}`}</Button>
       </Card>
     );
   if (state.why === "ended")
@@ -116,7 +114,7 @@ function Refused({ refusal: { message, help, reason } }: { refusal: PageRefusal 
           <p>{isDead ? newLink : help}</p>
         </Notice>
       </div>
-      {!isDead && <PlainButton onPress={() => void enterPortal()}>Try again</PlainButton>}
+      {!isDead && <Button onPress={() => void enterPortal()}>Try again</Button>}
     </Card>
   );
 }

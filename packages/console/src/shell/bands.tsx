@@ -3,7 +3,6 @@ import { useQuery } from "@connectrpc/connect-query";
 import { AdminService } from "@svc/gen/admin";
 import { IdentityService } from "@svc/gen/identity";
 import { useParams } from "@tanstack/react-router";
-import { isSandboxPage } from "../session/base.ts";
 import { type Away, useAway } from "../session/reachability.ts";
 import { classNames } from "../ui/class-names.ts";
 import { Icon } from "../ui/icon.tsx";
@@ -21,7 +20,7 @@ export function Bands() {
   // Id of the project whose page is open. Undefined on the administrator's pages, because they belong to no project. `getIdentity` needs a
   // project, so it is not called on those pages.
   const { projectId } = useParams({ strict: false });
-  const identity = useQuery(
+  useQuery(
     IdentityService.method.getIdentity,
     {},
     {
@@ -40,7 +39,6 @@ export function Bands() {
   return (
     <section className={styles["bands"]} aria-label="About this session">
       {away !== undefined && <Reconnecting away={away} />}
-      {(identity.data?.deployment?.sandbox ?? isSandboxPage) && <Sandbox />}
       <NotPrivate />
     </section>
   );
@@ -64,19 +62,6 @@ function Reconnecting({ away }: { away: Away }) {
     <div className={classNames(styles["band"], styles["warn"])} role="status">
       <Icon name="replay" size={12} />
       {whoIsAway[away]}. Retrying. Data may be out of date.
-    </div>
-  );
-}
-
-/**
- * Draws the message that the deployment has a sandbox. It answers for all apps, except those with which a project uses its own account. The
- * pages of an app and of its tools say which of both it is.
- */
-function Sandbox() {
-  return (
-    <div className={classNames(styles["band"], styles["info"])}>
-      <Icon name="tool" size={12} />
-      Sandbox, except apps marked “Real app”
     </div>
   );
 }

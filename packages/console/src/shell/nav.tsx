@@ -1,7 +1,9 @@
 import { Link, useLocation } from "@tanstack/react-router";
 import { Icon } from "../ui/icon.tsx";
+import { useIsNarrow } from "../ui/media.ts";
 import { areFilters, lastFilters } from "./last-filters.ts";
 import { groupsOf, type NavPage, pagesOf } from "./pages.ts";
+import { ProjectSwitch } from "./project-switch.tsx";
 import styles from "./shell.module.css";
 
 /**
@@ -12,6 +14,7 @@ function PageLink({ page, projectId }: { page: NavPage; projectId: string }) {
   const path = page.to.replace("$projectId", projectId);
   const isHere = useLocation({ select: ({ pathname }) => pathname === path });
   const search = isHere ? {} : lastFilters(path);
+  const isNarrow = useIsNarrow();
   return (
     <Link
       className={styles["link"]}
@@ -19,9 +22,10 @@ function PageLink({ page, projectId }: { page: NavPage; projectId: string }) {
       params={{ projectId } as never}
       search={search as never}
       activeOptions={{ includeSearch: false }}
+      {...(isNarrow && { title: page.title })}
     >
       <Icon name={page.icon} />
-      {page.title}
+      <span className={styles["words"]}>{page.title}</span>
       {areFilters(search) && (
         <span className={styles["filtered"]} title="Opens with your last filter. Press again to show all.">
           <Icon name="filter" size={12} />
@@ -34,14 +38,18 @@ function PageLink({ page, projectId }: { page: NavPage; projectId: string }) {
 
 /** Draws the navigation of the project, on the left. */
 export function Nav({ projectId }: { projectId: string }) {
+  const isNarrow = useIsNarrow();
   return (
     <nav className={styles["nav"]} aria-label="Pages">
       <div className={styles["brand"]}>
-        <img src="./icon.svg" alt="" width={20} height={20} />
-        svc
+        <div className={styles["name"]}>
+          <img src="./icon.svg" alt="" width={24} height={24} />
+          <span>svc</span>
+        </div>
+        {!isNarrow && <ProjectSwitch projectId={projectId} />}
       </div>
       {groupsOf(projectId).map(({ title, pages }) => (
-        <div key={title}>
+        <div key={title} className={styles["group"]}>
           {title !== "" && <h2 className={styles["groupTitle"]}>{title}</h2>}
           <ul>
             {pages.map((page) => (

@@ -20,7 +20,7 @@ export type NavPage = {
 const navGroups: readonly { title: string; pages: readonly NavPage[] }[] = [
   {
     title: "",
-    pages: [{ to: "/p/$projectId/home", title: "Home", icon: "chart", letter: "o", findAs: "overview first steps" }],
+    pages: [{ to: "/p/$projectId/home", title: "Home", icon: "home", letter: "o", findAs: "overview first steps" }],
   },
   {
     title: "Webhooks",
@@ -52,7 +52,7 @@ const navGroups: readonly { title: string; pages: readonly NavPage[] }[] = [
       {
         to: "/p/$projectId/asks",
         title: "Approvals",
-        icon: "inbox",
+        icon: "approval",
         letter: "a",
         findAs: "asks questions",
         onPhone: 1,

@@ -1,5 +1,5 @@
 import type { IconName } from "../ui/icon.tsx";
-import type { PaletteLine } from "../ui/overlay/palette-dialog.tsx";
+import type { PaletteLine } from "../ui/overlay/open-palette.tsx";
 import { idPages, pagesOf } from "./pages.ts";
 
 /**

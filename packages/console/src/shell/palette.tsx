@@ -1,17 +1,38 @@
 import { useNavigate } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useState } from "react";
 import { leave } from "../session/enter.ts";
-import { PaletteDialog } from "../ui/overlay/palette-dialog.tsx";
+import { useParts } from "../ui/overlay/later.ts";
+import { KeysDialog } from "./keys-dialog.tsx";
 import { type Found, type PaletteEntry, paletteEntries } from "./palette-entries.ts";
 import { setPreferences } from "./preferences.ts";
 
 const PaletteSearch = lazy(() => import("./palette-search.tsx"));
 
+/** Draws the palette and the list of keyboard shortcuts. They are loaded after the first page. `shown`: the one that is open. */
+export default function ShellDialogs({
+  shown,
+  projectId,
+  onClose,
+  onKeys,
+}: {
+  shown: "palette" | "keys" | undefined;
+  projectId: string;
+  onClose: () => void;
+  onKeys: () => void;
+}) {
+  return (
+    <>
+      <Palette open={shown === "palette"} onClose={onClose} projectId={projectId} onKeys={onKeys} />
+      <KeysDialog open={shown === "keys"} onClose={onClose} projectId={projectId} />
+    </>
+  );
+}
+
 /**
  * Draws the palette, which finds pages, actions, and the resources of the project by id or text. Ctrl or ⌘ K opens it. Pages and actions
  * appear at once, and resources when the service has found them.
  */
-export function Palette({
+function Palette({
   open,
   onClose,
   projectId,
@@ -26,6 +47,7 @@ export function Palette({
   const [typed, setTyped] = useState("");
   const [found, setFound] = useState<Found>();
   const navigate = useNavigate();
+  const parts = useParts(open);
   useEffect(() => {
     if (open) return;
     // The next time the palette opens, its field is empty.
@@ -43,15 +65,17 @@ export function Palette({
   const lines = [...own, ...others];
   return (
     <>
-      <PaletteDialog
-        open={open}
-        onClose={onClose}
-        lines={lines}
-        onType={setTyped}
-        onChoose={choose}
-        leads={(entry) => "to" in entry}
-        hint={found?.hint || (lines.length === 0 ? "No results." : "")}
-      />
+      {parts !== undefined && (
+        <parts.OpenPalette
+          open={open}
+          onClose={onClose}
+          lines={lines}
+          onType={setTyped}
+          onChoose={choose}
+          leads={(entry) => "to" in entry}
+          hint={found?.hint || (lines.length === 0 ? "No results." : "")}
+        />
+      )}
       <Suspense>
         {open && projectId !== "admin" && (
           <PaletteSearch text={typed.trim()} projectId={projectId} onFound={setFound} />

@@ -1,10 +1,12 @@
-import { useNavigate } from "@tanstack/react-router";
-import { leave } from "../session/enter.ts";
-import { type Seat, useSession } from "../session/session.ts";
+import { useDeployment } from "../calls/identity.ts";
+import { isSandboxPage } from "../session/base.ts";
 import { IconButton } from "../ui/buttons/button.tsx";
+import { classNames } from "../ui/class-names.ts";
 import { Icon, type IconName } from "../ui/icon.tsx";
+import { useIsNarrow } from "../ui/media.ts";
 import { Menu } from "../ui/overlay/menu.tsx";
 import { type Preferences, setPreferences, usePreferences } from "./preferences.ts";
+import { ProjectSwitch } from "./project-switch.tsx";
 import styles from "./shell.module.css";
 
 const themes: readonly { theme: Preferences["theme"]; words: string; icon: IconName }[] = [
@@ -13,20 +15,64 @@ const themes: readonly { theme: Preferences["theme"]; words: string; icon: IconN
   { theme: "dark", words: "Dark", icon: "moon" },
 ];
 
-/** Draws the bar above each page: the project, the button that opens the palette, and the settings of this browser. */
-export function TopBar({ projectId, onGoTo, onKeys }: { projectId: string; onGoTo: () => void; onKeys: () => void }) {
+/**
+ * Draws the bar above each page: the place for the page's path, the button that opens the palette, and the settings of this browser.
+ * `onCrumbs` gets the element in which the page draws its path.
+ */
+export function TopBar({
+  projectId,
+  onGoTo,
+  onKeys,
+  onCrumbs,
+}: {
+  projectId: string;
+  onGoTo: () => void;
+  onKeys: () => void;
+  onCrumbs: (place: HTMLElement | null) => void;
+}) {
+  const isNarrow = useIsNarrow();
   return (
     <header className={styles["top"]}>
-      <ProjectSwitch projectId={projectId} />
-      <span className={styles["space"]} />
+      {isNarrow && <ProjectSwitch projectId={projectId} />}
+      <div ref={onCrumbs} className={styles["crumbs"]} />
       <button type="button" className={styles["goTo"]} onClick={onGoTo} aria-keyshortcuts="Control+K Meta+K">
         <Icon name="search" />
-        <span>Go to…</span>
+        <span>Search or jump to…</span>
         <kbd>Ctrl K</kbd>
       </button>
+      {projectId === "admin" ? <RealmSign isSandbox={isSandboxPage} /> : <DeploymentSign />}
       <IconButton icon="ask" label="Keyboard shortcuts" onPress={onKeys} />
       <ThemeSwitch />
     </header>
+  );
+}
+
+/** Draws the sign of the deployment that serves the project, by what the page says until the service has answered. */
+function DeploymentSign() {
+  const { isKnown, isSandbox } = useDeployment();
+  return <RealmSign isSandbox={isKnown ? isSandbox : isSandboxPage} />;
+}
+
+/**
+ * Says if a sandbox answers in place of the apps. It answers for all apps, except those with which a project uses its own account. The pages
+ * of an app and of its tools say which of both it is.
+ */
+function RealmSign({ isSandbox }: { isSandbox: boolean }) {
+  if (!isSandbox) {
+    return (
+      <span className={classNames(styles["realm"], styles["real"])}>
+        <Icon name="plug" size={14} />
+        Real apps
+      </span>
+    );
+  }
+  return (
+    <span className={styles["realm"]} title="Sandbox, except apps marked “Real app”">
+      <Icon name="event" size={14} />
+      <b>
+        Sandbox<span>, except apps marked “Real app”</span>
+      </b>
+    </span>
   );
 }
 
@@ -44,52 +90,6 @@ function ThemeSwitch() {
       }))}
     >
       <Icon name={themes.find((entry) => entry.theme === theme)?.icon ?? "gear"} />
-    </Menu>
-  );
-}
-
-function ProjectSwitch({ projectId }: { projectId: string }) {
-  const session = useSession();
-  const navigate = useNavigate();
-  const seats = session?.seats.filter((seat) => seat.role !== "admin") ?? [];
-  const here = seats.find((seat) => seat.projectId === projectId);
-  const isAdministrator = session?.seats.some((seat) => seat.role === "admin") ?? false;
-  const title = projectId === "admin" ? "Administration" : (here?.projectName ?? projectId);
-  const open = (seat: Seat) => void navigate({ to: "/p/$projectId", params: { projectId: seat.projectId } });
-  return (
-    <Menu
-      label={projectId === "admin" ? title : `Project ${title}`}
-      entries={[
-        ...seats.map((seat) => ({
-          id: seat.keyId,
-          words: seat.projectName,
-          note: `key ${seat.keyName}, ${seat.role}`,
-          checked: seat.keyId === here?.keyId,
-          onPress: () => open(seat),
-        })),
-        ...(isAdministrator
-          ? [
-              {
-                id: "admin",
-                words: "Administration",
-                note: "the administrator's token",
-                checked: projectId === "admin",
-                onPress: () => void navigate({ to: "/admin" }),
-              },
-            ]
-          : []),
-        {
-          id: "add",
-          words: isAdministrator ? "Sign in to another project" : "Add a key",
-          icon: "plus",
-          onPress: () => void navigate({ to: "/add-seat" }),
-        },
-        { id: "leave", words: "Sign out", icon: "lock", onPress: () => void leave() },
-      ]}
-    >
-      <Icon name="project" />
-      {title}
-      <Icon name="chevronDown" />
     </Menu>
   );
 }

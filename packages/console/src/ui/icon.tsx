@@ -1,12 +1,12 @@
 /** The lines of each icon, on a grid of 16 by 16 units. */
 const paths = {
   alert: "M8 2 1.5 13.5h13L8 2Zm0 4.5v3M8 11.6v.1",
+  approval: "M2.5 3h11v7.5h-6l-3 2.7v-2.7h-2zM5.5 6.8h5",
   arrowLeft: "M13 8H3m4-4L3 8l4 4",
   arrowRight: "M3 8h10M9 4l4 4-4 4",
   ask: "M6 6a2 2 0 1 1 2.7 1.9c-.5.2-.7.6-.7 1.1v.5M8 11.6v.1M8 14.5a6.5 6.5 0 1 1 0-13 6.5 6.5 0 0 1 0 13Z",
   ban: "M8 14.5a6.5 6.5 0 1 1 0-13 6.5 6.5 0 0 1 0 13ZM3.5 3.5l9 9",
   calls: "M2 5h9M8 2l3 3-3 3M14 11H5M8 8l-3 3 3 3",
-  chart: "M2 13.5h12M4 11V7m4 4V3m4 8V5.5",
   check: "m3 8.5 3.2 3.2L13 4.8",
   chevronDown: "m4 6 4 4 4-4",
   chevronRight: "m6 4 4 4-4 4",
@@ -14,16 +14,16 @@ const paths = {
   contact: "M8 8a3 3 0 1 1 0-6 3 3 0 0 1 0 6ZM2.5 14c.6-2.6 2.8-4 5.5-4s4.9 1.4 5.5 4",
   copy: "M5.5 5.5v-3h8v8h-3M2.5 5.5h8v8h-8z",
   cross: "m4 4 8 8m0-8-8 8",
-  delivery:
-    "M1.5 4h8v7h-8zM9.5 6.5h3l2 2.5v2h-5M4 13a1.5 1.5 0 1 0 0-3 1.5 1.5 0 0 0 0 3Zm8 0a1.5 1.5 0 1 0 0-3 1.5 1.5 0 0 0 0 3Z",
+  delivery: "M2.5 8h11M9 3.5 13.5 8 9 12.5",
   dot: "M8 9.5a1.5 1.5 0 1 1 0-3 1.5 1.5 0 0 1 0 3Z",
   event: "M9 1.5 3.5 9H8l-1 5.5L12.5 7H8l1-5.5Z",
   external: "M9 2.5h4.5V7M13.5 2.5 8 8M11 9.5v4H2.5V5h4",
   filter: "M2 3h12L9.5 8.5V13l-3-1.5v-3L2 3Z",
   gear: "M8 10a2 2 0 1 1 0-4 2 2 0 0 1 0 4ZM8 1.5v2m0 9v2M1.5 8h2m9 0h2M3.4 3.4l1.4 1.4m6.4 6.4 1.4 1.4m0-9.2-1.4 1.4M4.8 11.2l-1.4 1.4",
+  home: "m2 7 6-4.5L14 7v6.5H2zm4.5 6.5v-4h3v4",
   inbox: "M2 9h3.5l1 2h3l1-2H14M2 9l2-6h8l2 6v4.5H2V9Z",
   ingest: "M8 2v8M4.5 6.5 8 10l3.5-3.5M2.5 13.5h11",
-  job: "M2.5 3.5h3v3h-3zm0 6h3v3h-3zM8 5h5.5M8 11h5.5",
+  job: "M2.5 3h4v3.5h-4zm7 6.5h4V13h-4zm-3-5h2v6.5h1",
   key: "M10.5 9a3.5 3.5 0 1 1 .1-7 3.5 3.5 0 0 1 0 7ZM8 8l-5.5 5.5m2-2 1.5 1.5",
   live: "M4 12a5.6 5.6 0 0 1 0-8m8 0a5.6 5.6 0 0 1 0 8M8 9.5a1.5 1.5 0 1 1 0-3 1.5 1.5 0 0 1 0 3Z",
   lock: "M3.5 7h9v6.5h-9zM5.5 7V5a2.5 2.5 0 0 1 5 0v2",
@@ -61,7 +61,7 @@ export function Icon({ name, size = 16 }: { name: IconName; size?: number }) {
       viewBox="0 0 16 16"
       fill="none"
       stroke="currentColor"
-      strokeWidth={1.5}
+      strokeWidth={1.4}
       strokeLinecap="round"
       strokeLinejoin="round"
       aria-hidden="true"

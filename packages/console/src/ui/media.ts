@@ -17,9 +17,12 @@ export function useIsPhone(): boolean {
   return useMedia("(max-width: 719px)");
 }
 
-/** True if the page is too narrow for all columns of a list (under 1,180 px). Lists then leave out columns. */
+/**
+ * True if the page is too narrow (up to 1180 px) for all columns of a list, and for the names of the navigation. It is then a rail of icons,
+ * or a bar on a phone.
+ */
 export function useIsNarrow(): boolean {
-  return useMedia("(max-width: 1179px)");
+  return useMedia("(max-width: 1180px)");
 }
 
 /** True if the user presses buttons with a finger, so that buttons must be large. */
@@ -33,6 +36,11 @@ export function useTheme(): "light" | "dark" {
   const systemIsDark = useMedia("(prefers-color-scheme: dark)");
   if (theme !== "system") return theme;
   return systemIsDark ? "dark" : "light";
+}
+
+/** True while the page is printed. Lists then draw all their rows. */
+export function useIsPrinted(): boolean {
+  return useMedia("print");
 }
 
 /** True if the browser's tab is visible. */

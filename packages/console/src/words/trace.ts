@@ -10,25 +10,26 @@ import {
 } from "@svc/gen/stats";
 import { idPages, type NavPage } from "../shell/pages.ts";
 import type { IconName } from "../ui/icon.tsx";
+import type { KindColour } from "../ui/marks/tiles.tsx";
 import type { Tone } from "./word.ts";
 
-type KindWords = { icon: IconName; one: string; many: string };
+type KindWords = { icon: IconName; colour: KindColour; one: string; many: string };
 
 /** Icon and names of each kind of resource in traces and search results. */
 const kinds: Record<TraceKind, KindWords> = {
-  [TraceKind.UNSPECIFIED]: { icon: "dot", one: "resource", many: "resources" },
-  [TraceKind.POST]: { icon: "ingest", one: "webhook post", many: "webhook posts" },
-  [TraceKind.EVENT]: { icon: "event", one: "event", many: "events" },
-  [TraceKind.DELIVERY]: { icon: "delivery", one: "delivery", many: "deliveries" },
-  [TraceKind.SUBSCRIPTION]: { icon: "subscription", one: "endpoint", many: "endpoints" },
-  [TraceKind.SCHEDULE]: { icon: "schedule", one: "schedule", many: "schedules" },
-  [TraceKind.RUN]: { icon: "play", one: "run", many: "runs" },
-  [TraceKind.JOB]: { icon: "job", one: "job", many: "jobs" },
-  [TraceKind.ASK]: { icon: "inbox", one: "question", many: "questions" },
-  [TraceKind.CALL]: { icon: "calls", one: "call", many: "calls" },
-  [TraceKind.ACCOUNT]: { icon: "plug", one: "account", many: "accounts" },
-  [TraceKind.SAVED_TOOL]: { icon: "skill", one: "saved tool", many: "saved tools" },
-  [TraceKind.PERSON]: { icon: "contact", one: "person", many: "people" },
+  [TraceKind.UNSPECIFIED]: { icon: "dot", colour: "plain", one: "resource", many: "resources" },
+  [TraceKind.POST]: { icon: "ingest", colour: "event", one: "webhook post", many: "webhook posts" },
+  [TraceKind.EVENT]: { icon: "event", colour: "event", one: "event", many: "events" },
+  [TraceKind.DELIVERY]: { icon: "delivery", colour: "delivery", one: "delivery", many: "deliveries" },
+  [TraceKind.SUBSCRIPTION]: { icon: "subscription", colour: "delivery", one: "endpoint", many: "endpoints" },
+  [TraceKind.SCHEDULE]: { icon: "schedule", colour: "schedule", one: "schedule", many: "schedules" },
+  [TraceKind.RUN]: { icon: "play", colour: "schedule", one: "run", many: "runs" },
+  [TraceKind.JOB]: { icon: "job", colour: "job", one: "job", many: "jobs" },
+  [TraceKind.ASK]: { icon: "approval", colour: "ask", one: "question", many: "questions" },
+  [TraceKind.CALL]: { icon: "calls", colour: "call", one: "call", many: "calls" },
+  [TraceKind.ACCOUNT]: { icon: "plug", colour: "plain", one: "account", many: "accounts" },
+  [TraceKind.SAVED_TOOL]: { icon: "skill", colour: "plain", one: "saved tool", many: "saved tools" },
+  [TraceKind.PERSON]: { icon: "contact", colour: "plain", one: "person", many: "people" },
 };
 
 /** Returns the icon and the names of a kind of resource. A newer service may send a kind that this console does not know. */
@@ -58,6 +59,7 @@ const tones: Record<TraceTone, Tone> = {
 export type TraceChip = {
   readonly id: string;
   readonly icon: IconName;
+  readonly colour: KindColour;
   readonly label: string;
   readonly detail: string;
   readonly tone: Tone;
@@ -119,7 +121,8 @@ function nodeChip(node: TraceNode, focus: string): TraceChip {
   const [, word = title, detail = ""] = labels.exec(title) ?? [];
   const isHere = id === focus;
   const label = isHere ? `This ${word.toLowerCase()}` : kind === TraceKind.POST ? "Post" : word;
-  const base = { id, icon: kindWords(kind).icon, label, tone: tones[tone] ?? "plain", isHere, node };
+  const { icon, colour } = kindWords(kind);
+  const base = { id, icon, colour, label, tone: tones[tone] ?? "plain", isHere, node };
   // The page of the focus has its title as heading.
   return { ...base, detail: isHere ? "" : detail, says: `${title}: ${summary}` };
 }
@@ -127,7 +130,7 @@ function nodeChip(node: TraceNode, focus: string): TraceChip {
 function groupChip(group: readonly TraceNode[], { focus, edges }: TraceResponse): TraceChip {
   const [first] = group;
   if (first !== undefined && group.length === 1 && !first.isFolded) return nodeChip(first, focus);
-  const { icon, many } = kindWords(first?.kind ?? TraceKind.UNSPECIFIED);
+  const { icon, colour, many } = kindWords(first?.kind ?? TraceKind.UNSPECIFIED);
   const count = group.reduce((sum, node) => sum + node.count, 0);
   const label = `${count}${group.some(({ isFolded }) => isFolded) ? "+" : ""} ${many}`;
   const of = (tone: TraceTone) => group.filter((node) => node.tone === tone).length;
@@ -139,7 +142,7 @@ function groupChip(group: readonly TraceNode[], { focus, edges }: TraceResponse)
     edges.filter(({ to, relation }) => ids.has(to) && !needs.has(relation)).map(({ from }) => from),
   );
   const [callsOf] = first?.kind === TraceKind.CALL && owners.size === 1 ? owners : [];
-  const base = { id: `all_${first?.kind}`, icon, label, detail, tone, isHere: false } as const;
+  const base = { id: `all_${first?.kind}`, icon, colour, label, detail, tone, isHere: false } as const;
   return { ...base, says: detail === "" ? label : `${label}, ${detail}`, ...(callsOf !== undefined && { callsOf }) };
 }
 

@@ -17,19 +17,35 @@ const pages: Readonly<Record<string, string>> = { answer: "answer.html", connect
  * the console was not built, every page says what is missing.
  */
 export function createAssets(built: BuiltConsole): ServeAsset {
-  const files = "files" in built ? built.files : undefined;
-  const unbuilt = "files" in built ? "" : unbuiltPage(built.failure);
+  if (!("files" in built)) return createUnbuilt(built.failure);
+  const { files, links } = built;
+  const index = files.get("index.html");
   return (path, req, res) => {
-    const { method = "" } = req;
-    if (method !== "GET" && method !== "HEAD") {
-      return answerError(res, serverFaults.METHOD_NOT_ALLOWED(method, "GET"), 405, { allow: "GET, HEAD" });
-    }
+    if (answerOtherMethod(req, res)) return;
     const name = path.slice(consolePath.length);
-    if (files === undefined) return isFileName(name) ? answerUnknown(res, path) : answerUnbuilt(unbuilt, req, res);
-    const file = files.get(pages[name] ?? name) ?? (isFileName(name) ? undefined : files.get("index.html"));
+    const file = files.get(pages[name] ?? name) ?? (isFileName(name) ? undefined : index);
     if (file === undefined) return answerUnknown(res, path);
+    const link = file === index ? links(name) : undefined;
+    if (link !== undefined) res.setHeader("link", link);
     answerFile(file, req, res);
   };
+}
+
+/** Creates the handler for a console that was not built. Every page says what is missing. */
+function createUnbuilt(failure: string): ServeAsset {
+  const page = unbuiltPage(failure);
+  return (path, req, res) => {
+    if (answerOtherMethod(req, res)) return;
+    if (isFileName(path.slice(consolePath.length))) answerUnknown(res, path);
+    else answerUnbuilt(page, req, res);
+  };
+}
+
+/** Refuses a request whose method is not GET or HEAD. Returns true if it did. */
+function answerOtherMethod({ method = "" }: IncomingMessage, res: ServerResponse): boolean {
+  if (method === "GET" || method === "HEAD") return false;
+  answerError(res, serverFaults.METHOD_NOT_ALLOWED(method, "GET"), 405, { allow: "GET, HEAD" });
+  return true;
 }
 
 /** True if a path names a file. A path under `p/` or `admin/` always names a page, even if it contains a dot. */

@@ -6,6 +6,11 @@ import { startTestServer, type TestServer } from "@svc/testing/server";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 const script = "export const answer = 42;\n";
+const pages = [
+  { path: "p/*/jobs/*", files: ["assets/job-1.js", "assets/job-2.css"] },
+  { path: "p/*/jobs/new", files: ["assets/new-3.js"] },
+  { path: "p/*/home", files: [] },
+];
 let folder: string;
 let svc: TestServer;
 beforeAll(async () => {
@@ -22,6 +27,7 @@ beforeAll(async () => {
     ["assets/main-abc123.js.gz", gzipSync(script)],
     ["assets/notes.exe", "no type of ours"],
     [".vite/manifest.json", "{}"],
+    [".vite/pages.json", JSON.stringify(pages)],
   ];
   for (const [path, body] of files) await writeFile(join(folder, path), body);
   svc = await startTestServer({
@@ -74,6 +80,20 @@ test.each(["/console/", "/console/p/prj_1/events", "/console/p/prj_1/tools/a.b",
     );
   },
 );
+
+test.each([
+  [
+    "p/prj_1/jobs/job_2",
+    "</tools/svc/console/assets/job-1.js>; rel=modulepreload, </tools/svc/console/assets/job-2.css>; rel=preload; as=style; crossorigin",
+  ],
+  ["p/prj_1/jobs/new", "</tools/svc/console/assets/new-3.js>; rel=modulepreload"],
+  ["p/prj_1/jobs", null],
+  ["p/prj_1/home", null],
+  ["answer", null],
+  ["icon.svg", null],
+])("the answer to %s names the files that its page needs", async (path, link) => {
+  expect((await get(`/console/${path}`)).headers.get("link")).toBe(link);
+});
 
 test("the answer page has its own path", async () => {
   expect(await (await get("/console/answer")).text()).toContain("<title>answer</title>");

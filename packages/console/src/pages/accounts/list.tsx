@@ -5,6 +5,7 @@ import { ListPage, listPage } from "../../frame/list-page.tsx";
 import { Button, buttonClass } from "../../ui/buttons/button.tsx";
 import { anyOf, anyOption } from "../../ui/fields/choice.tsx";
 import { Line } from "../../ui/layout/stack.tsx";
+import { AppNamed } from "../../ui/marks/tiles.tsx";
 import { useIsPhone } from "../../ui/media.ts";
 import { Empty } from "../../ui/notice/empty.tsx";
 import { CodeBlock } from "../../ui/values/copy.tsx";
@@ -34,18 +35,18 @@ const accounts = listPage({
       id: "toolkit",
       title: "App",
       width: "minmax(112px, 1fr)",
-      cell: ({ toolkitSlug }) => <span>{toolkitSlug}</span>,
+      cell: ({ toolkitSlug }) => <AppNamed slug={toolkitSlug}>{toolkitSlug}</AppNamed>,
     },
     { id: "entity", title: "User", width: "minmax(96px, 1fr)", cell: (account) => <span>{whose(account)}</span> },
     { id: "state", title: "State", width: "120px", cell: ({ state }) => <State word={accountWord(state)} /> },
-    { id: "scheme", title: "By", width: "minmax(144px, 1fr)", cell: ({ scheme }) => schemeWords(scheme) },
+    { id: "scheme", title: "By", width: "minmax(144px, 1fr)", drop: 2, cell: ({ scheme }) => schemeWords(scheme) },
     {
       id: "credential",
       title: "Credential",
       width: "minmax(120px, 1fr)",
       cell: (account) => <CredentialState account={account} />,
     },
-    { id: "expires", title: "Expires", width: "104px", cell: ({ expiresAt }) => <Time at={expiresAt} /> },
+    { id: "expires", title: "Expires", width: "104px", drop: 3, cell: ({ expiresAt }) => <Time at={expiresAt} /> },
     {
       id: "error",
       title: "Last error",

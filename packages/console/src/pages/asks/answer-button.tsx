@@ -1,6 +1,6 @@
 import { useState } from "react";
+import type { ButtonKind } from "../../ui/buttons/button.tsx";
 import { Button } from "../../ui/buttons/button.tsx";
-import type { ButtonKind } from "../../ui/buttons/plain-button.tsx";
 import { Dialog } from "../../ui/overlay/dialog.tsx";
 import { type AnswerKind, type AskPlace, continuationWords } from "../../words/continuations.ts";
 import styles from "./answer-form.module.css";

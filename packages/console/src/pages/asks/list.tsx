@@ -56,7 +56,7 @@ const asks = listPage({
     { id: "state", title: "State", width: "112px", cell: ({ state }) => <State word={askStateWord(state)} /> },
     { id: "held", title: "Asked of", width: "minmax(80px, 1fr)", cell: (ask) => <Held ask={ask} /> },
     { id: "left", title: "Time left", width: "104px", cell: (ask) => <Left ask={ask} /> },
-    { id: "asked", title: "Asked", width: "128px", cell: ({ askedAt }) => <Time at={askedAt} /> },
+    { id: "asked", title: "Asked", width: "128px", drop: 1, cell: ({ askedAt }) => <Time at={askedAt} /> },
   ],
   card: (ask) => (
     <>

@@ -39,6 +39,7 @@ const audit = listPage({
     {
       id: "project",
       title: "Project",
+      drop: 1,
       width: "minmax(120px, 1fr)",
       cell: ({ projectId }) => named(projectId || "deployment"),
     },

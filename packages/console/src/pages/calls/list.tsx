@@ -9,6 +9,7 @@ import { ToggleButton } from "../../ui/buttons/toggle-button.tsx";
 import { anyOf } from "../../ui/fields/choice.tsx";
 import { SidePanel } from "../../ui/layout/split.tsx";
 import { Line, Stack } from "../../ui/layout/stack.tsx";
+import { AppNamed } from "../../ui/marks/tiles.tsx";
 import { useIsPhone } from "../../ui/media.ts";
 import { Empty, Skeleton } from "../../ui/notice/empty.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
@@ -47,9 +48,9 @@ const calls = listPage({
       id: "tool",
       title: "Tool",
       width: "minmax(152px, 2fr)",
-      linked: ({ toolSlug, toolTitle }) => toolTitle || toolSlug,
+      linked: ({ toolSlug, toolTitle }) => <AppNamed slug={toolSlug}>{toolTitle || toolSlug}</AppNamed>,
     },
-    { id: "glance", title: "First argument", width: "minmax(96px, 2fr)", cell: ({ glance }) => glance },
+    { id: "glance", title: "First argument", width: "minmax(96px, 2fr)", drop: 1, cell: ({ glance }) => glance },
     {
       id: "outcome",
       title: "Outcome and cause",
@@ -62,7 +63,7 @@ const calls = listPage({
     },
     { id: "entity", title: "User", width: "minmax(64px, 1fr)", cell: ({ entityId }) => entityId },
     { id: "by", title: "By", width: "96px", cell: (call) => <By call={call} projectId={projectId} /> },
-    { id: "took", title: "Took", width: "72px", cell: (call) => tookWords(call) },
+    { id: "took", title: "Took", width: "72px", drop: 2, cell: (call) => tookWords(call) },
     { id: "made", title: "Time", width: "128px", cell: ({ createdAt }) => <Time at={createdAt} /> },
   ],
   card: (call) => (

@@ -23,7 +23,7 @@ const eventTypes = listPage({
     { id: "name", title: "Type", width: "minmax(140px, 1fr)", linked: ({ name }) => <code>{name}</code> },
     { id: "state", title: "State", width: "120px", cell: (type) => <State word={eventTypeWord(type)} /> },
     { id: "says", title: "Description", width: "minmax(160px, 2fr)", cell: ({ description }) => description },
-    { id: "version", title: "Version", width: "80px", cell: ({ version }) => version },
+    { id: "version", title: "Version", width: "80px", drop: 1, cell: ({ version }) => version },
     { id: "changed", title: "Changed", width: "136px", cell: ({ updatedAt }) => <Time at={updatedAt} /> },
   ],
   card: (type) => (

@@ -48,6 +48,7 @@ export function AgentCard({ projectId, start, isDone, onPress }: CardProperties)
     <StartCard
       title="Connect an agent"
       icon="plug"
+      colour="ask"
       picture={<AgentPicture />}
       says="Any MCP client. It reads freely, and svc asks before it deletes."
       isDone={isDone}

@@ -35,7 +35,7 @@ function GroupLink({ group, projectId }: { group: FailureGroup; projectId: strin
     <ListLink
       list={{ to: `/p/$projectId/failures/${fingerprint}`, search: {} }}
       projectId={projectId}
-      className={styles["need"] ?? ""}
+      className={`${styles["need"]} ${styles["bad"]}`}
     >
       <Icon name={icons[kind] ?? "alert"} />
       <span>

@@ -69,16 +69,16 @@ export function ProgramPicture() {
 export function AgentPicture() {
   return (
     <svg viewBox="0 0 460 96" aria-hidden>
-      <rect className={styles["box"]} x={30} y={4} width={290} height={26} rx={13} />
+      <rect className={styles["said"]} x={30} y={4} width={290} height={26} rx={13} />
       <text x={46} y={21}>
         “Which deals are late? Tell the team.”
       </text>
-      <rect className={styles["box"]} x={140} y={35} width={290} height={26} rx={13} />
-      <text x={156} y={52}>
+      <rect className={styles["called"]} x={140} y={35} width={290} height={26} rx={13} />
+      <text className={styles["onCalled"]} x={156} y={52}>
         read_tool sales_crm.list_deals, 3 found
       </text>
-      <rect className={styles["box"]} x={140} y={66} width={290} height={26} rx={13} />
-      <text x={156} y={83}>
+      <rect className={styles["waits"]} x={140} y={66} width={290} height={26} rx={13} />
+      <text className={styles["onWaits"]} x={156} y={83}>
         call_tool … waits for your approval
       </text>
     </svg>

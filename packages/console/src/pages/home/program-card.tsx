@@ -30,6 +30,7 @@ export function ProgramCard({ projectId, start, isDone, onPress }: CardPropertie
   const frame = {
     title: "Run a program",
     icon: "job",
+    colour: "job",
     isDone,
     picture: <ProgramPicture />,
     says: "Steps that read, filter, wait, ask and undo. A program survives restarts, and you watch it run.",

@@ -3,7 +3,8 @@ import { Link } from "@tanstack/react-router";
 import { type ReactNode, useId } from "react";
 import { buttonClass } from "../../ui/buttons/button.tsx";
 import { classNames } from "../../ui/class-names.ts";
-import { Icon, type IconName } from "../../ui/icon.tsx";
+import type { IconName } from "../../ui/icon.tsx";
+import { type KindColour, KindTile } from "../../ui/marks/tiles.tsx";
 import { State } from "../../ui/values/state.tsx";
 import type { Word } from "../../words/word.ts";
 import styles from "./start.module.css";
@@ -22,6 +23,7 @@ const doneWord: Word = { word: "Done", tone: "ok", icon: "check", says: "This pr
 export function StartCard({
   title,
   icon,
+  colour,
   picture,
   says,
   isDone,
@@ -32,6 +34,7 @@ export function StartCard({
 }: {
   title: string;
   icon: IconName;
+  colour: KindColour;
   picture: ReactNode;
   says: string;
   isDone: boolean;
@@ -49,7 +52,7 @@ export function StartCard({
       </div>
       <div className={styles["body"]}>
         <div className={styles["title"]}>
-          <Icon name={icon} />
+          <KindTile colour={colour} icon={icon} />
           <h3 id={id}>{title}</h3>
           {isDone && <State word={doneWord} />}
         </div>

@@ -36,6 +36,7 @@ export function ToolCard({ projectId, start, isDone, onPress }: CardProperties) 
   const frame = {
     title: "Call a tool",
     icon: "tool",
+    colour: "call",
     isDone,
     picture: <ToolPicture />,
     says: "One call for every action of every app. You can see the exact request before svc sends it.",

@@ -31,6 +31,7 @@ export function WebhookCard({ projectId, start, isDone, onPress }: CardPropertie
   const frame = {
     title: "Receive a webhook",
     icon: "event",
+    colour: "event",
     isDone,
     picture: <WebhookPicture />,
     says: "An app posts. svc checks the signature, stores the event and delivers it, signed, with retries.",

@@ -16,17 +16,20 @@ import { figuresOf } from "./figures.ts";
 import styles from "./job-body.module.css";
 import { JobLink, ScheduleLink } from "./job-link.tsx";
 import { createJobLog, type JobLogState } from "./job-log.ts";
-import { JobCalls, JobResult, ProgramPanel } from "./job-panels.tsx";
 import { Simulation } from "./job-sections.tsx";
 import { ParkNotice } from "./park-notice.tsx";
-import { allSteps, type ListedStep, readProgram } from "./program.ts";
-import { findStep, StepDrawer } from "./step-drawer.tsx";
+import { allSteps, findStep, type ListedStep, readProgram } from "./program.ts";
 import { JobTimeline, stepsNow } from "./timeline.tsx";
 import { jobTimes, type StepsNow, workedMs } from "./timeline-rows.ts";
 import { useRefreshJob } from "./use-job.ts";
 
 const Log = lazy(() => import("./log.tsx"));
 const Compare = lazy(() => import("./compare.tsx"));
+const StepDrawer = lazy(() => import("./step-drawer.tsx"));
+const loadPanels = () => import("./job-panels.tsx");
+const JobCalls = lazy(async () => ({ default: (await loadPanels()).JobCalls }));
+const ProgramPanel = lazy(async () => ({ default: (await loadPanels()).ProgramPanel }));
+const JobResult = lazy(async () => ({ default: (await loadPanels()).JobResult }));
 const JobGraph = lazy(async () => ({ default: (await import("./job-graph.tsx")).JobGraph }));
 
 const route = getRouteApi("/p/$projectId/jobs/$jobId");
@@ -100,17 +103,29 @@ export function JobBody({ job, simulation, projectId }: { job: Job; simulation: 
     {
       id: "calls" as const,
       words: "Calls",
-      panel: <JobCalls job={job} projectId={projectId} runsSkills={runsSkills} />,
+      panel: (
+        <Suspense fallback={<Skeleton rows={4} />}>
+          <JobCalls job={job} projectId={projectId} runsSkills={runsSkills} />
+        </Suspense>
+      ),
     },
     {
       id: "program" as const,
       words: "Program",
-      panel: <ProgramPanel job={job} overridesJson={listed.data?.overridesJson ?? ""} />,
+      panel: (
+        <Suspense fallback={<Skeleton rows={4} />}>
+          <ProgramPanel job={job} overridesJson={listed.data?.overridesJson ?? ""} />
+        </Suspense>
+      ),
     },
     {
       id: "result" as const,
       words: "Result and receipt",
-      panel: <JobResult job={job} simulation={simulation} projectId={projectId} />,
+      panel: (
+        <Suspense fallback={<Skeleton rows={4} />}>
+          <JobResult job={job} simulation={simulation} projectId={projectId} />
+        </Suspense>
+      ),
     },
     {
       id: "compare" as const,
@@ -139,16 +154,18 @@ export function JobBody({ job, simulation, projectId }: { job: Job; simulation: 
           />
         </div>
         {shownStep !== undefined && (
-          <StepDrawer
-            key={shownStep.id}
-            job={job}
-            projectId={projectId}
-            listed={shownStep}
-            step={now.steps.get(shownStep.id)}
-            receipt={now.receipts.get(shownStep.id)}
-            part={part}
-            onChange={change}
-          />
+          <Suspense fallback={<div className={styles["drawerRoom"]} />}>
+            <StepDrawer
+              key={shownStep.id}
+              job={job}
+              projectId={projectId}
+              listed={shownStep}
+              step={now.steps.get(shownStep.id)}
+              receipt={now.receipts.get(shownStep.id)}
+              part={part}
+              onChange={change}
+            />
+          </Suspense>
         )}
       </div>
     </Stack>

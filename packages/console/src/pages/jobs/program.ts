@@ -165,3 +165,8 @@ function textOf(value: unknown): string {
 function jsonOf(value: unknown): string {
   return value === undefined ? "" : JSON.stringify(value);
 }
+
+/** Returns the step of a program with this id, or undefined. */
+export function findStep(program: readonly ListedStep[], id: string | undefined): ListedStep | undefined {
+  return id === undefined ? undefined : allSteps(program).find((step) => step.id === id);
+}

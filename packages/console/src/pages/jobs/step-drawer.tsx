@@ -28,7 +28,7 @@ import { rowWord, stepNowWord, stepWord } from "../../words/jobs.ts";
 import { sentence, visible } from "../../words/text.ts";
 import { durationWords } from "../../words/time.ts";
 import { rowWords } from "./job-words.ts";
-import { allSteps, type ListedStep } from "./program.ts";
+import type { ListedStep } from "./program.ts";
 import styles from "./step-drawer.module.css";
 import { stepMs } from "./timeline-rows.ts";
 
@@ -46,7 +46,7 @@ type DrawerProps = {
 };
 
 /** Draws the drawer of a step: what it did, what it sent, what it made, its calls and its rows. */
-export function StepDrawer({
+export default function StepDrawer({
   part,
   onChange,
   ...props
@@ -67,7 +67,7 @@ export function StepDrawer({
       }}
     >
       <div className={styles["head"]}>
-        <StepTile kind={listed.kind} />
+        <StepTile kind={listed.kind} tool={listed.tool} />
         <h2 id={id} className={styles["name"]}>
           <span className="visually-hidden">Step </span>
           {visible(listed.id)}
@@ -94,11 +94,6 @@ export function StepDrawer({
       />
     </section>
   );
-}
-
-/** Returns the step of a program with this id, or undefined. */
-export function findStep(program: readonly ListedStep[], id: string | undefined): ListedStep | undefined {
-  return id === undefined ? undefined : allSteps(program).find((step) => step.id === id);
 }
 
 /** Returns what a step does in one line: its title, the user whose account it uses, and its condition. */

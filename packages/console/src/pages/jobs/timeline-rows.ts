@@ -25,6 +25,7 @@ export type JobRow = {
   readonly parent: string | undefined;
   readonly level: number;
   readonly kind: string;
+  readonly tool: string;
   readonly name: string;
   readonly title: string;
   readonly block: string;
@@ -100,7 +101,7 @@ type Place = Pick<JobRow, "parent" | "level" | "block">;
 type Reading = { readonly job: Pick<Job, "finishedAt">; readonly now: StepsNow };
 
 function rowsOfStep(listed: ListedStep, place: Place, reading: Reading): JobRow[] {
-  const { id, kind, blocks, calls } = listed;
+  const { id, kind, tool, blocks, calls } = listed;
   const step = reading.now.steps.get(id);
   const receipt = reading.now.receipts.get(id);
   const inner = { parent: id, level: place.level + 1 };
@@ -117,6 +118,7 @@ function rowsOfStep(listed: ListedStep, place: Place, reading: Reading): JobRow[
     id,
     stepId: id,
     kind,
+    tool,
     name: id,
     title: step?.title ?? "",
     mark: marked.has(word.word) ? { icon: word.icon, tone: word.tone } : undefined,
@@ -131,9 +133,9 @@ function rowsOfStep(listed: ListedStep, place: Place, reading: Reading): JobRow[
 
 /** Returns the row of a call that a `map` makes for each row. */
 function callRow(call: ListedStep, place: Place & Pick<JobRow, "stepId">): JobRow {
-  const { id, kind } = call;
+  const { id, kind, tool } = call;
   const shared = { mark: undefined, bars: [], rows: "", state: "", hasInside: false };
-  return { ...shared, ...place, id: `${place.stepId}/${id}`, kind, name: id, title: toolWords(call) };
+  return { ...shared, ...place, id: `${place.stepId}/${id}`, kind, tool, name: id, title: toolWords(call) };
 }
 
 /** Returns what a call of a `map` does: the name of its tool in words, such as `Send message`. */

@@ -1,8 +1,8 @@
 import { Link } from "@tanstack/react-router";
 import { giveUpSeat } from "../../session/enter.ts";
 import { type Seat, useSession } from "../../session/session.ts";
+import { buttonClass } from "../../ui/buttons/button.tsx";
 import { ConfirmButton } from "../../ui/buttons/confirm-button.tsx";
-import { buttonClass } from "../../ui/buttons/plain-button.tsx";
 import { Item, Items } from "../../ui/layout/items.tsx";
 import { Section } from "../../ui/layout/section.tsx";
 import { announce } from "../../ui/notice/announce.tsx";

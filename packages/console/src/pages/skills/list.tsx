@@ -21,7 +21,7 @@ const skills = listPage({
       cell: ({ accessClass }) => <State word={classWord(accessClass)} />,
     },
     { id: "says", title: "Description", width: "minmax(160px, 3fr)", cell: ({ description }) => description },
-    { id: "version", title: "Version", width: "80px", cell: ({ version }) => version },
+    { id: "version", title: "Version", width: "80px", drop: 1, cell: ({ version }) => version },
     { id: "made", title: "Created", width: "136px", cell: ({ createdAt }) => <Time at={createdAt} /> },
   ],
   card: ({ toolSlug, description, accessClass }) => (

@@ -6,6 +6,7 @@ import { listView, ShownList, useListSearch } from "../../frame/list-page.tsx";
 import { buttonClass } from "../../ui/buttons/button.tsx";
 import { anyOption } from "../../ui/fields/choice.tsx";
 import { Line } from "../../ui/layout/stack.tsx";
+import { AppNamed } from "../../ui/marks/tiles.tsx";
 import { Empty } from "../../ui/notice/empty.tsx";
 import { State } from "../../ui/values/state.tsx";
 import { visible } from "../../words/text.ts";
@@ -25,9 +26,14 @@ const toolkits = listView({
     changes: { choice: "Changes", options: [anyOption, { value: "waiting", words: "waiting" }] },
   },
   columns: [
-    { id: "name", title: "App", width: "minmax(140px, 2fr)", linked: ({ name }) => visible(name) },
-    { id: "slug", title: "Slug", width: "minmax(120px, 2fr)", cell: ({ slug }) => <code>{slug}</code> },
-    { id: "source", title: "Source", width: "168px", cell: ({ sourceKind }) => sourceWords(sourceKind) },
+    {
+      id: "name",
+      title: "App",
+      width: "minmax(140px, 2fr)",
+      linked: ({ name, slug }) => <AppNamed slug={slug}>{visible(name)}</AppNamed>,
+    },
+    { id: "slug", title: "Slug", width: "minmax(120px, 2fr)", drop: 1, cell: ({ slug }) => <code>{slug}</code> },
+    { id: "source", title: "Source", width: "168px", drop: 2, cell: ({ sourceKind }) => sourceWords(sourceKind) },
     { id: "changes", title: "Changes", width: "128px", cell: (toolkit) => <Waiting toolkit={toolkit} /> },
     {
       id: "description",

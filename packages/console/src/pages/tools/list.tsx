@@ -8,6 +8,7 @@ import { listView, ShownList, useListSearch } from "../../frame/list-page.tsx";
 import { buttonClass } from "../../ui/buttons/button.tsx";
 import { anyOf, anyOption } from "../../ui/fields/choice.tsx";
 import { Line } from "../../ui/layout/stack.tsx";
+import { AppNamed } from "../../ui/marks/tiles.tsx";
 import { Empty } from "../../ui/notice/empty.tsx";
 import { State } from "../../ui/values/state.tsx";
 import { accessClasses, classWord } from "../../words/calls.ts";
@@ -31,7 +32,12 @@ const tools = listView({
     class: { choice: "Effect", options: anyOf(accessClasses.map(classWord)) },
   },
   columns: [
-    { id: "tool", title: "Tool", width: "minmax(220px, 2fr)", linked: ({ slug }) => slug },
+    {
+      id: "tool",
+      title: "Tool",
+      width: "minmax(220px, 2fr)",
+      linked: ({ slug }) => <AppNamed slug={slug}>{slug}</AppNamed>,
+    },
     {
       id: "class",
       title: "Effect",

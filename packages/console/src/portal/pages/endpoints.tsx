@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { useContext } from "react";
 import { ListPage, listPage } from "../../frame/list-page.tsx";
 import { listSearch } from "../../frame/list-search.ts";
-import { buttonClass } from "../../ui/buttons/plain-button.tsx";
+import { buttonClass } from "../../ui/buttons/button.tsx";
 import { SiteName } from "../../ui/layout/page.tsx";
 import { Line } from "../../ui/layout/stack.tsx";
 import { Empty } from "../../ui/notice/empty.tsx";

@@ -1,12 +1,19 @@
-import * as Ariakit from "@ariakit/react";
 import type { ReactNode } from "react";
 import { classNames } from "../class-names.ts";
 import { Icon, type IconName } from "../icon.tsx";
 import { Tooltip } from "../overlay/tooltip.tsx";
 import styles from "./button.module.css";
-import { type ButtonKind, buttonClass } from "./plain-button.tsx";
 
-export { buttonClass } from "./plain-button.tsx";
+/**
+ * Kind of a button, which decides how it looks: the main action (`primary`), a dangerous action (`danger`), or another action (`plain`,
+ * `quiet`).
+ */
+export type ButtonKind = "plain" | "primary" | "danger" | "quiet";
+
+/** Returns the CSS class names of a button, for a link that looks like a button. */
+export function buttonClass(kind: ButtonKind = "plain"): string {
+  return classNames(styles["button"], kind !== "plain" && styles[kind]);
+}
 
 type Look = { kind?: ButtonKind; icon?: IconName };
 
@@ -31,16 +38,15 @@ export function Button({
 }) {
   const off = why !== undefined || busy !== undefined;
   const button = (
-    <Ariakit.Button
+    <button
       className={buttonClass(kind)}
       type={type}
-      disabled={off}
-      accessibleWhenDisabled
-      onClick={() => onPress?.()}
+      aria-disabled={off || undefined}
+      onClick={(event) => (off ? event.preventDefault() : onPress?.())}
     >
       {icon !== undefined && <Icon name={icon} />}
       {busy ?? children}
-    </Ariakit.Button>
+    </button>
   );
   return why === undefined ? button : <Tooltip text={why}>{button}</Tooltip>;
 }
@@ -59,13 +65,14 @@ export function IconButton({
 }) {
   return (
     <Tooltip text={label} isLabel>
-      <Ariakit.Button
+      <button
+        type="button"
         className={classNames(styles["button"], styles["quiet"], styles["icon"])}
         aria-pressed={pressed}
         onClick={onPress}
       >
         <Icon name={icon} />
-      </Ariakit.Button>
+      </button>
     </Tooltip>
   );
 }

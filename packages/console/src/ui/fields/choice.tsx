@@ -1,20 +1,18 @@
-import * as Ariakit from "@ariakit/react";
 import { isoTime } from "@svc/core/time";
-import { lazy, Suspense, useState } from "react";
+import { lazy, Suspense, useId, useState } from "react";
 import { useNow } from "../../clock.ts";
 import { usePreferences } from "../../shell/preferences.ts";
 import { dayNames, rangeNames, rangeWords, spanWords, type TimeSpan } from "../../words/spans.ts";
 import { dayStart } from "../../words/time.ts";
 import { labelOf, type Word } from "../../words/word.ts";
-import { buttonClass } from "../buttons/plain-button.tsx";
+import { buttonClass } from "../buttons/button.tsx";
 import { classNames } from "../class-names.ts";
 import { Icon } from "../icon.tsx";
-import menu from "../overlay/menu.module.css";
+import { useEarlyButton } from "../overlay/later.ts";
+import type { ChoiceOption, ChoiceProps } from "../overlay/props.ts";
 import styles from "./choice.module.css";
-import { inputClass } from "./field.tsx";
 
-/** One option of a choice. In a filter, an empty `value` stands for any value. */
-export type ChoiceOption = { value: string; words: string; note?: string };
+export type { ChoiceOption } from "../overlay/props.ts";
 
 /** The option of a filter with which the user removes the filter. All values then pass. */
 export const anyOption: ChoiceOption = { value: "", words: "any" };
@@ -26,84 +24,44 @@ export function anyOf(words: readonly (string | Word)[]): readonly ChoiceOption[
   return [anyOption, ...words.map(option)];
 }
 
-/** Minimum number of options for which a choice has a search field. */
-const searchedFrom = 9;
-
 /**
  * A filter or a setting with a fixed set of values: a button that shows the chosen value, and a list of all values. A long list has a
  * search field.
  */
-export function Choice({
-  label,
-  value,
-  options,
-  onChange,
-}: {
-  label: string;
-  value: string;
-  options: readonly ChoiceOption[];
-  onChange: (value: string) => void;
-}) {
-  const [search, setSearch] = useState("");
-  const [isOpen, setOpen] = useState(false);
-  const [isSearched, setSearched] = useState(options.length >= searchedFrom);
-  // Options may arrive while the list is open. The open list then stays as it is; the search field appears or disappears when the list is
-  // opened next time.
-  if (!isOpen && isSearched !== options.length >= searchedFrom) setSearched(options.length >= searchedFrom);
-  const chosen = options.find((option) => option.value === value)?.words ?? value;
-  const found = options.filter(({ words, note = "" }) =>
-    `${words} ${note}`.toLowerCase().includes(search.toLowerCase()),
-  );
-  const list = found.map((option) => <Option key={option.value} option={option} searched={isSearched} />);
-  const select = (
-    <Ariakit.SelectProvider value={value} setValue={onChange} open={isOpen} setOpen={setOpen}>
-      <Ariakit.Select
-        className={classNames(buttonClass(), styles["button"], value !== "" && styles["on"])}
-        aria-label={`${label}: ${chosen}`}
-      >
+export function Choice(props: ChoiceProps) {
+  const { loaded, begun, button } = useEarlyButton();
+  const list = useId();
+  const { label, value } = props;
+  const chosen = chosenWords(props);
+  const look = {
+    className: classNames(buttonClass(), styles["button"], value !== "" && styles["on"]),
+    "aria-label": `${label}: ${chosen}`,
+    children: (
+      <>
         <span aria-hidden="true">
           {label} <b>{chosen}</b>
         </span>
-        <Icon name="chevronDown" />
-      </Ariakit.Select>
-      <Ariakit.SelectPopover className={menu["menu"]} gutter={4} unmountOnHide portal aria-label={label}>
-        {isSearched ? (
-          <>
-            <Ariakit.Combobox
-              className={classNames(inputClass, styles["search"])}
-              placeholder="Search"
-              aria-label={`Search ${label}`}
-              autoSelect
-            />
-            <Ariakit.ComboboxList aria-label={label}>{list}</Ariakit.ComboboxList>
-            {found.length === 0 && <div className={styles["none"]}>Nothing matches.</div>}
-          </>
-        ) : (
-          list
-        )}
-      </Ariakit.SelectPopover>
-    </Ariakit.SelectProvider>
-  );
-  if (!isSearched) return select;
+        <Icon name="chevronDown" size={14} />
+      </>
+    ),
+  };
+  if (loaded !== undefined) return <loaded.OptionList {...props} begun={begun} look={look} />;
   return (
-    <Ariakit.ComboboxProvider resetValueOnHide setValue={setSearch}>
-      {select}
-    </Ariakit.ComboboxProvider>
+    <button
+      {...button}
+      {...look}
+      type="button"
+      role="combobox"
+      aria-haspopup="listbox"
+      aria-expanded={false}
+      aria-controls={list}
+    />
   );
 }
 
-function Option({ option: { value, words, note }, searched }: { option: ChoiceOption; searched: boolean }) {
-  return (
-    <Ariakit.SelectItem value={value} className={menu["item"]} {...(searched && { render: <Ariakit.ComboboxItem /> })}>
-      <span className={menu["check"]}>
-        <Ariakit.SelectItemCheck />
-      </span>
-      <span>
-        {words}
-        {note !== undefined && <span className={menu["note"]}> {note}</span>}
-      </span>
-    </Ariakit.SelectItem>
-  );
+/** Returns the words of the chosen option; the value itself if no option has it. */
+function chosenWords({ value, options }: ChoiceProps): string {
+  return options.find((option) => option.value === value)?.words ?? value;
 }
 
 const anyTime = { value: "", words: "any time" };

@@ -14,6 +14,7 @@ import { labelOf } from "../../words/word.ts";
 import { Button } from "../buttons/button.tsx";
 import { classNames } from "../class-names.ts";
 import { Icon } from "../icon.tsx";
+import { KindTile } from "../marks/tiles.tsx";
 import styles from "./graph.module.css";
 import { GraphEdges } from "./graph-edges.tsx";
 import {
@@ -29,7 +30,6 @@ import {
   inputNode,
 } from "./graph-model.ts";
 import { type GraphRect, layoutGraph } from "./layout.ts";
-import tiles from "./node-tile.module.css";
 import { StepTile } from "./step-tile.tsx";
 import { useView } from "./use-view.ts";
 import { neighbourOf } from "./view.ts";
@@ -237,7 +237,7 @@ function Node({ node, rect, look, end, names, isStop, isSelected, onSelect, onTo
         onPress={step === undefined || onSelect === undefined ? undefined : () => onSelect(step.id)}
         onFocus={() => onFocus(rect)}
       >
-        <NodeTile kind={step?.kind ?? (id === inputNode ? "input" : "result")} app={step?.app ?? ""} />
+        <NodeTile kind={step?.kind ?? (id === inputNode ? "input" : "result")} tool={step?.tool ?? ""} />
         <span className={styles["text"]}>
           <b>{step?.id ?? (id === inputNode ? "Input" : "Result")}</b>
           <bdi className={styles["title"]} title={step?.title}>
@@ -416,40 +416,8 @@ function Legend() {
   );
 }
 
-/** Number of colours of app tiles in `node-tile.module.css`. */
-const colours = 8;
-
-/**
- * The tile of a step: the first letters of the app that it calls, in a colour that is always the same for the app, or else the icon of its
- * kind. It has no accessible name, because the text next to it has the names.
- */
-function NodeTile({ kind, app }: { kind: string; app: string }) {
-  if (kind === "input" || kind === "result") {
-    return (
-      <span className={`${tiles["tile"]} ${tiles[kind]}`} aria-hidden="true">
-        <Icon name={kind === "input" ? "inbox" : "check"} size={14} />
-      </span>
-    );
-  }
-  if (app === "") return <StepTile kind={kind} />;
-  return (
-    <span className={`${tiles["tile"]} ${tiles["app"]} ${tiles[`colour${colourOf(app)}`]}`} aria-hidden="true">
-      {initialsOf(app)}
-    </span>
-  );
-}
-
-/** Returns the first letters of an app's name: `Sales CRM` gives `SC`, `Calendar` gives `Ca`. */
-function initialsOf(name: string): string {
-  const [first = "", second] = name.split(/[\s_.-]+/).filter((word) => word !== "");
-  const letters =
-    second === undefined ? [...first].slice(0, 2) : [...first].slice(0, 1).concat([...second].slice(0, 1));
-  return letters.join("");
-}
-
-/** Returns the number of an app's colour. The same name always has the same colour. */
-function colourOf(name: string): number {
-  let sum = 0;
-  for (const character of name) sum = (sum * 31 + (character.codePointAt(0) ?? 0)) % 65_521;
-  return sum % colours;
+/** The tile of a node: the mark of the app that a step calls, or else the icon of its kind. */
+function NodeTile({ kind, tool }: { kind: string; tool: string }) {
+  if (kind === "input") return <KindTile colour="ask" icon="inbox" />;
+  return kind === "result" ? <KindTile colour="job" icon="check" /> : <StepTile kind={kind} tool={tool} />;
 }

@@ -1,4 +1,5 @@
-import styles from "./step-tile.module.css";
+import styles from "../marks/tile.module.css";
+import { AppMark } from "../marks/tiles.tsx";
 
 /** Lines of the icons of steps, on a grid of 16 by 16 units. */
 const paths = {
@@ -37,12 +38,25 @@ const kinds: Readonly<Record<string, readonly [glyph: Glyph, tone: "job" | "call
   fail: ["fail", "job"],
 };
 
-/** A tile with the icon of a kind of step. It has no accessible name, because a text next to it says what the step does. */
-export function StepTile({ kind }: { kind: string }) {
+/**
+ * A tile with the mark of the app that a step calls (`tool`: slug of its tool, or empty), or else with the icon of the step's kind. It has
+ * no accessible name, because a text next to it says what the step does.
+ */
+export function StepTile({ kind, tool }: { kind: string; tool: string }) {
+  if (tool !== "") return <AppMark slug={tool} size="small" />;
   const [glyph, tone] = (Object.hasOwn(kinds, kind) ? kinds[kind] : undefined) ?? (["set", "job"] as const);
   return (
     <span className={`${styles["tile"]} ${styles[tone]}`} aria-hidden="true">
-      <svg width={14} height={14} viewBox="0 0 16 16" className={styles["glyph"]} aria-hidden="true" focusable="false">
+      <svg
+        viewBox="0 0 16 16"
+        fill="none"
+        stroke="currentColor"
+        strokeWidth={1.5}
+        strokeLinecap="round"
+        strokeLinejoin="round"
+        aria-hidden="true"
+        focusable="false"
+      >
         <path d={paths[glyph]} />
       </svg>
     </span>

@@ -3,12 +3,14 @@ import type { CSSProperties } from "react";
 import type { Tone } from "../../words/word.ts";
 import { classNames } from "../class-names.ts";
 import { Icon, type IconName } from "../icon.tsx";
+import { type KindColour, KindTile } from "../marks/tiles.tsx";
 import styles from "./strip.module.css";
 
 /** A part of a strip. `says`: a sentence about its state, as its tooltip. `link`: its page; undefined if it has none. */
 type StripPart = {
   readonly id: string;
   readonly icon: IconName;
+  readonly colour: KindColour;
   readonly label: string;
   readonly detail: string;
   readonly tone: Tone;
@@ -55,12 +57,12 @@ function lettersOf({ label, detail }: StripPart): number {
   return label.length + (detail === "" ? 0 : 4);
 }
 
-function Part({ part: { icon, label, detail, tone, says, isHere, link } }: { part: StripPart }) {
+function Part({ part: { icon, colour, label, detail, tone, says, isHere, link } }: { part: StripPart }) {
   const mark = marks[tone];
   const className = classNames(styles["part"], isHere && styles["here"]);
   const content = (
     <>
-      <Icon name={icon} />
+      <KindTile colour={colour} icon={icon} />
       <b className={styles["label"]}>{label}</b>
       {detail !== "" && <span className={styles["detail"]}>{detail}</span>}
       {mark !== undefined && (

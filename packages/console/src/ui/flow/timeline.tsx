@@ -17,7 +17,7 @@ import type { Tone } from "../../words/word.ts";
 import { Button } from "../buttons/button.tsx";
 import { classNames } from "../class-names.ts";
 import { Icon, type IconName } from "../icon.tsx";
-import { useIsPhone } from "../media.ts";
+import { useIsPhone, useIsPrinted } from "../media.ts";
 import { useKeptFocus } from "../rows/grid-keys.ts";
 import { copyText } from "../values/copy.tsx";
 import { createAxis, type FlowAxis, type FlowTick, leftOf, liveEnd, ticksOf, timeAt } from "./axis.ts";
@@ -34,6 +34,8 @@ export type TimelineRow = {
   /** Depth of the row in the tree, from 1. */
   readonly level: number;
   readonly kind: string;
+  /** Slug of the tool that the row calls; empty if it calls none. */
+  readonly tool: string;
   readonly name: string;
   readonly title: string;
   /** Name of the block of steps that begins with this row, such as `else`. Empty if none does. */
@@ -149,7 +151,8 @@ function TimelineGrid(props: GridProps) {
   const body = useRef<HTMLDivElement>(null);
   const rows = useMemo(() => visibleRows(props.rows, closedRows(props.rows)), [props.rows]);
   const { active, focus, activate } = useActiveRow(rows, selected);
-  const isVirtual = rows.length > rowsInDocumentMax;
+  const isPrinted = useIsPrinted();
+  const isVirtual = rows.length > rowsInDocumentMax && !isPrinted;
   const height = isPhone ? 60 : 35;
   const virtual = useVirtualizer({
     count: isVirtual ? rows.length : 0,
@@ -394,12 +397,12 @@ function Row({
 }
 
 function NameCell({ row, onToggle }: { row: TimelineRow; onToggle: () => void }) {
-  const { level, isOpen, kind, name, title, block, mark } = row;
+  const { level, isOpen, kind, tool, name, title, block, mark } = row;
   return (
     <div role="gridcell" className={styles["name"]} style={{ paddingLeft: 10 + Math.min(level - 1, 6) * 22 }}>
       {level > 1 && <span className={styles["branch"]} style={{ left: 21 + Math.min(level - 2, 5) * 22 }} />}
       {isOpen === undefined ? (
-        <StepTile kind={kind} />
+        <StepTile kind={kind} tool={tool} />
       ) : (
         <button
           type="button"
@@ -408,7 +411,7 @@ function NameCell({ row, onToggle }: { row: TimelineRow; onToggle: () => void })
           aria-label={`${isOpen ? "Close" : "Open"} ${name}`}
           onClick={onToggle}
         >
-          <StepTile kind={kind} />
+          <StepTile kind={kind} tool={tool} />
           <span className={classNames(styles["chevron"], isOpen && styles["turned"])}>
             <Icon name="chevronRight" size={10} />
           </span>

@@ -1,7 +1,10 @@
 import { useMatch } from "@tanstack/react-router";
 import { type Context, createContext, type ReactNode, useContext, useEffect, useLayoutEffect, useRef } from "react";
+import { createPortal } from "react-dom";
 import { visible } from "../../words/text.ts";
 import { classNames } from "../class-names.ts";
+import { Icon } from "../icon.tsx";
+import { useIsPhone } from "../media.ts";
 import styles from "./page.module.css";
 
 /**
@@ -15,6 +18,9 @@ let isFocusLost = false;
 
 /** Name of the site, at the end of the title in the browser's tab. The portal has the name of its project. */
 export const SiteName: Context<string> = createContext("svc");
+
+/** Element of the top bar in which pages draw their path: the link to the parent page, and their title. Null if there is none. */
+export const CrumbPlace: Context<HTMLElement | null> = createContext<HTMLElement | null>(null);
 
 /**
  * The frame of every page: its title (also the tab's title), its actions and its filters. When the user comes from another page, the
@@ -52,6 +58,9 @@ export function Page({
   children: ReactNode;
 }) {
   const site = useContext(SiteName);
+  const isPhone = useIsPhone();
+  const place = useContext(CrumbPlace);
+  const crumbs = isPhone ? null : place;
   const heading = useRef<HTMLHeadingElement>(null);
   // The path of the page that is shown now. The address is not used here, because it changes while the next page still loads; the previous
   // page would then take the focus.
@@ -77,8 +86,9 @@ export function Page({
   }, []);
   return (
     <div className={classNames(styles["page"], fill && styles["fill"])}>
+      {crumbs !== null && createPortal(<Crumbs back={back} title={visible(title)} />, crumbs)}
       <header className={styles["head"]}>
-        {back !== undefined && <div className={styles["back"]}>{back}</div>}
+        {back !== undefined && crumbs === null && <div className={styles["back"]}>{back}</div>}
         <h1 ref={heading} tabIndex={-1} className={styles["title"]}>
           {visible(title)}
         </h1>
@@ -89,6 +99,23 @@ export function Page({
       {notes !== undefined && <div className={styles["notes"]}>{notes}</div>}
       {children}
     </div>
+  );
+}
+
+/** The path of a page in the top bar. */
+function Crumbs({ back, title }: { back: ReactNode; title: string }) {
+  return (
+    <>
+      {back !== undefined && (
+        <>
+          {back}
+          <Icon name="chevronRight" size={14} />
+        </>
+      )}
+      <b className={styles["crumb"]} title={title}>
+        {title}
+      </b>
+    </>
   );
 }
 

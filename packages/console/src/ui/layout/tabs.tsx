@@ -1,6 +1,13 @@
-import * as Ariakit from "@ariakit/react";
-import type { ReactNode } from "react";
+import { type KeyboardEvent, type ReactNode, useId } from "react";
 import styles from "./tabs.module.css";
+
+/** Keys that choose another tab, with the index that each chooses. */
+const keys: Readonly<Record<string, (at: number, count: number) => number>> = {
+  ArrowLeft: (at, count) => (at + count - 1) % count,
+  ArrowRight: (at, count) => (at + 1) % count,
+  Home: () => 0,
+  End: (_, count) => count - 1,
+};
 
 /** A row of tabs. One tab is shown at a time; the page stores which one in a search parameter. */
 export function Tabs<Id extends string>({
@@ -14,20 +21,53 @@ export function Tabs<Id extends string>({
   selected: Id;
   onSelect: (id: Id) => void;
 }) {
+  const own = useId();
+  const onKeyDown = (event: KeyboardEvent<HTMLDivElement>) => {
+    const move = keys[event.key];
+    if (move === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+    const to =
+      tabs[
+        move(
+          tabs.findIndex(({ id }) => id === selected),
+          tabs.length,
+        )
+      ];
+    if (to === undefined) return;
+    event.preventDefault();
+    onSelect(to.id);
+    document.getElementById(`${own}-${to.id}`)?.focus();
+  };
+  const shown = tabs.find(({ id }) => id === selected);
   return (
-    <Ariakit.TabProvider selectedId={selected} setSelectedId={(id) => id != null && onSelect(id as Id)}>
-      <Ariakit.TabList className={styles["list"]} aria-label={label}>
+    <>
+      <div role="tablist" className={styles["list"]} aria-label={label} onKeyDown={onKeyDown}>
         {tabs.map(({ id, words }) => (
-          <Ariakit.Tab key={id} id={id} className={styles["tab"]}>
+          <button
+            key={id}
+            id={`${own}-${id}`}
+            type="button"
+            role="tab"
+            className={styles["tab"]}
+            aria-selected={id === selected}
+            {...(id === selected && { "aria-controls": `${own}-panel` })}
+            tabIndex={id === selected ? 0 : -1}
+            onClick={() => onSelect(id)}
+          >
             {words}
-          </Ariakit.Tab>
+          </button>
         ))}
-      </Ariakit.TabList>
-      {tabs.map(({ id, panel }) => (
-        <Ariakit.TabPanel key={id} tabId={id} className={styles["panel"]} unmountOnHide>
-          {panel}
-        </Ariakit.TabPanel>
-      ))}
-    </Ariakit.TabProvider>
+      </div>
+      {shown !== undefined && (
+        <div
+          key={shown.id}
+          id={`${own}-panel`}
+          role="tabpanel"
+          className={styles["panel"]}
+          aria-labelledby={`${own}-${shown.id}`}
+        >
+          {shown.panel}
+        </div>
+      )}
+    </>
   );
 }

@@ -2,8 +2,11 @@ import type { MouseEvent, ReactNode, RefObject } from "react";
 import { visible } from "../../words/text.ts";
 import styles from "./grid.module.css";
 
-/** A column of a grid. `width`: the size of its CSS grid track (for example `96px` or `minmax(120px, 1fr)`). */
-export type Column<Row> = { id: string; title: string; width: string; cell: (row: Row) => ReactNode };
+/**
+ * A column of a grid. `width`: the size of its CSS grid track (for example `96px` or `minmax(120px, 1fr)`). `drop`: its place in the order
+ * in which columns are left out if the grid is too narrow for all; a column without it always stays.
+ */
+export type Column<Row> = { id: string; title: string; width: string; drop?: number; cell: (row: Row) => ReactNode };
 
 /** Returns the widths of a grid's columns as a CSS value. */
 export function tracks<Row>(columns: readonly Column<Row>[]): string {
@@ -25,8 +28,8 @@ export function GridRow<Row>({
   onPress,
 }: {
   index: number;
-  /** Distance of the row from the start of the list, in pixels. */
-  start: number;
+  /** Distance of the row from the start of the list, in pixels. Undefined if the row follows the row before. */
+  start: number | undefined;
   row: Row;
   columns: readonly Column<Row>[];
   card: (row: Row) => ReactNode;
@@ -39,6 +42,7 @@ export function GridRow<Row>({
   onFocus: () => void;
   onPress: () => void;
 }) {
+  const transform = start === undefined ? undefined : `translateY(${start}px)`;
   const shared = {
     "data-index": index,
     tabIndex: activeRow === undefined ? -1 : 0,
@@ -53,13 +57,7 @@ export function GridRow<Row>({
   };
   if (isPhone) {
     return (
-      <div
-        {...shared}
-        ref={ref}
-        role="listitem"
-        className={styles["card"]}
-        style={{ transform: `translateY(${start}px)` }}
-      >
+      <div {...shared} ref={ref} role="listitem" className={styles["card"]} style={{ transform }}>
         {card(row)}
       </div>
     );
@@ -72,7 +70,7 @@ export function GridRow<Row>({
       aria-rowindex={index + 2}
       aria-selected={isOpen}
       className={styles["row"]}
-      style={{ transform: `translateY(${start}px)`, gridTemplateColumns: tracks(columns) }}
+      style={{ transform, gridTemplateColumns: tracks(columns) }}
     >
       {columns.map(({ id, cell }) => (
         <div key={id} role="gridcell" className={styles["cell"]}>

@@ -2,8 +2,9 @@ import { defaultRangeExtractor, useVirtualizer } from "@tanstack/react-virtual";
 import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from "react";
 import { usePreferences } from "../../shell/preferences.ts";
 import { Icon } from "../icon.tsx";
-import { useIsCoarse, useIsPhone } from "../media.ts";
+import { useIsCoarse, useIsPhone, useIsPrinted } from "../media.ts";
 import { copyText } from "../values/copy.tsx";
+import { fitColumns } from "./fit-columns.ts";
 import styles from "./grid.module.css";
 import { gridAct, useKeptFocus } from "./grid-keys.ts";
 import { type Column, GridRow, tracks } from "./grid-row.tsx";
@@ -44,9 +45,10 @@ const nearRows = 20;
 
 /** A list of any length. Only the visible rows are in the document. */
 export function Grid<Row>(props: GridProps<Row>) {
-  const { label, columns, rows, rowId, onOpen, onPanel, openId, fresh } = props;
+  const { label, rows, rowId, onOpen, onPanel, openId, fresh } = props;
   const isPhone = useIsPhone();
   const isCoarse = useIsCoarse();
+  const isPrinted = useIsPrinted();
   const { shortcuts } = usePreferences();
   const scroller = useRef<HTMLDivElement>(null);
   const focus = useKeptFocus();
@@ -56,18 +58,19 @@ export function Grid<Row>(props: GridProps<Row>) {
   // If the active row was removed, the row that is now at its position becomes active.
   const active = Math.max(0, found === -1 ? Math.min(activeAt.current, rows.length - 1) : found);
   activeAt.current = activeId === undefined ? 0 : active;
-  const rowHeight = isPhone ? 76 : isCoarse ? 44 : 36;
+  const rowHeight = isPhone ? 76 : isCoarse ? 44 : 40;
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => rowHeight,
-    overscan: 8,
+    overscan: isPrinted ? rows.length : 8,
     getItemKey: (index) => rowId(rows[index] as Row),
     // Always includes the active row, so that it stays in the document while the list scrolls. Removing it would lose the focus.
     rangeExtractor: (range) =>
       [...new Set([Math.min(active, rows.length - 1), ...defaultRangeExtractor(range)])].sort((a, b) => a - b),
   });
   const items = virtual.getVirtualItems();
+  const columns = fitColumns(props.columns, isPrinted ? undefined : virtual.scrollRect?.width);
   const { startIndex = 0, endIndex = 0 } = virtual.range ?? {};
   const onView = useRef(props.onView);
   onView.current = props.onView;
@@ -123,7 +126,7 @@ export function Grid<Row>(props: GridProps<Row>) {
           <div
             className={styles["body"]}
             role={isPhone ? "presentation" : "rowgroup"}
-            style={{ height: virtual.getTotalSize() }}
+            {...(!isPrinted && { style: { height: virtual.getTotalSize() } })}
           >
             {items.map(({ index, start, key }) => {
               const row = rows[index] as Row;
@@ -131,7 +134,7 @@ export function Grid<Row>(props: GridProps<Row>) {
                 <GridRow
                   key={key}
                   index={index}
-                  start={start}
+                  start={isPrinted ? undefined : start}
                   isPhone={isPhone}
                   activeRow={index === active ? focus.row : undefined}
                   isOpen={rowId(row) === openId}

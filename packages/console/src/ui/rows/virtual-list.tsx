@@ -1,5 +1,6 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type ReactNode, useEffect, useRef } from "react";
+import { useIsPrinted } from "../media.ts";
 import styles from "./virtual-list.module.css";
 
 /** Distance from the end of the list, in pixels. If the reader is nearer, the list scrolls to new rows. */
@@ -24,11 +25,12 @@ export function VirtualList<Row>({
 }) {
   const scroller = useRef<HTMLElement>(null);
   const atEnd = useRef(true);
+  const isPrinted = useIsPrinted();
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => 37,
-    overscan: 8,
+    overscan: isPrinted ? rows.length : 8,
     getItemKey: (index) => rowId(rows[index] as Row),
   });
   const size = virtual.getTotalSize();
@@ -47,7 +49,7 @@ export function VirtualList<Row>({
         atEnd.current = scrollHeight - scrollTop - clientHeight < nearPx;
       }}
     >
-      <ol className={styles["list"]} style={{ height: size }}>
+      <ol className={styles["list"]} {...(!isPrinted && { style: { height: size } })}>
         {virtual.getVirtualItems().map(({ index, start, key }) => (
           <li
             key={key}
@@ -56,7 +58,7 @@ export function VirtualList<Row>({
             aria-posinset={index + 1}
             aria-setsize={rows.length}
             className={styles["row"]}
-            style={{ transform: `translateY(${start}px)` }}
+            {...(!isPrinted && { style: { transform: `translateY(${start}px)` } })}
           >
             {children(rows[index] as Row)}
           </li>

@@ -11,7 +11,7 @@ export type PaletteLine = { id: string; words: string; note: string; icon: IconN
  * A dialog with a text input and the lines that match the input. The first line is selected at first. If the chosen line opens a page
  * (`leads`), the heading of that page gets the focus. For any other line, the focus returns to the element that had it before.
  */
-export function PaletteDialog<Line extends PaletteLine>({
+export function OpenPalette<Line extends PaletteLine>({
   open,
   onClose,
   lines,

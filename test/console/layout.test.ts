@@ -34,7 +34,9 @@ async function seedHostile(svc: TestServer): Promise<Record<string, string>> {
     })
   ).json;
   await postCalendar(svc);
-  const deliveries = async () => (await svc.call("svc.v1.TriggersService/ListDeliveries", {})).json.deliveries ?? [];
+  const deliveries = async () =>
+    (await svc.call("svc.v1.TriggersService/ListDeliveries", { subscriptionId: subscription.id })).json.deliveries ??
+    [];
   await until(async () => (await deliveries()).some(({ attempts }: { attempts: number }) => attempts > 0));
   await svc.database.db.sql`update deliveries set attempts = 14, attempt_log =
     (select jsonb_agg(deliveries.attempt_log -> 0) from generate_series(1, 14))`;

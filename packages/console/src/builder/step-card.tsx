@@ -136,13 +136,13 @@ function CardHead({
   index: number;
   isLast: boolean;
 }) {
-  const { title = "", toolkitName = "", accessClass = "" } = described ?? {};
+  const { title = "", toolSlug = "", toolkitName = "", accessClass = "" } = described ?? {};
   const makesRows = Object.hasOwn(step, "rows") || rowKinds.has(kind);
   const effect = classWords[accessClass];
   return (
     <div className={styles["head"]}>
       <span className={styles["number"]}>{index + 1}</span>
-      <StepTile kind={kind} />
+      <StepTile kind={kind} tool={toolSlug} />
       <h3 className={styles["id"]}>{id || "Unnamed step"}</h3>
       <span className={styles["title"]}>{[title || kind, toolkitName].filter(Boolean).join(", ")}</span>
       {makesRows && (

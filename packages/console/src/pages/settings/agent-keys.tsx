@@ -119,7 +119,7 @@ function MadeKeys() {
     </Items>
   );
   return (
-    <ListStates list={list} empty={<NoKeys />}>
+    <ListStates list={list} skeletonRows={4} empty={<NoKeys />}>
       <Stack>
         {valid.length > 0 ? items("Keys for agents", valid) : <p>No valid key. All keys have ended.</p>}
         {ended.length > 0 && (

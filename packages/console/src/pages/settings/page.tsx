@@ -151,7 +151,7 @@ function Grants({ projectId }: { projectId: string }) {
   );
   return (
     <Section title="Connected agents">
-      <ListStates list={list} empty={<NoGrants />}>
+      <ListStates list={list} skeletonRows={4} empty={<NoGrants />}>
         <Stack>
           {held.length > 0 ? items("Grants", held) : <p>No agent is connected now.</p>}
           {ended.length > 0 && (

@@ -42,7 +42,7 @@ const kinds: Readonly<Record<string, readonly [glyph: Glyph, tone: "job" | "call
  * A tile with the mark of the app that a step calls (`tool`: slug of its tool, or empty), or else with the icon of the step's kind. It has
  * no accessible name, because a text next to it says what the step does.
  */
-export function StepTile({ kind, tool }: { kind: string; tool: string }) {
+export function StepTile({ kind, tool = "" }: { kind: string; tool?: string }) {
   if (tool !== "") return <AppMark slug={tool} size="small" />;
   const [glyph, tone] = (Object.hasOwn(kinds, kind) ? kinds[kind] : undefined) ?? (["set", "job"] as const);
   return (

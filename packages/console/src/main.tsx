@@ -4,7 +4,7 @@ import "./shell/early.css";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
-import { StrictMode } from "react";
+import { lazy, StrictMode, Suspense } from "react";
 import { createRoot } from "react-dom/client";
 import { router } from "./routes.ts";
 import { enter } from "./session/enter.ts";
@@ -14,9 +14,9 @@ import { refreshSeats } from "./session/refresh.ts";
 import { currentSession, type Seat } from "./session/session.ts";
 import { setLinkOffer, setLinkRefusal, useSignInNeed } from "./session/sign-in-need.ts";
 import { applyTheme } from "./shell/preferences.ts";
-import { Button } from "./ui/buttons/button.tsx";
-import { Dialog } from "./ui/overlay/dialog.tsx";
 import { loadParts, whenIdle } from "./ui/overlay/later.ts";
+
+const LinkOfferDialog = lazy(() => import("./session/link-offer.tsx"));
 
 const repeated: readonly Code[] = [Code.Unavailable, Code.Unknown, Code.DeadlineExceeded];
 const triesMax = 3;
@@ -58,40 +58,17 @@ createRoot(place).render(
   <StrictMode>
     <QueryClientProvider client={createQueryClient()}>
       <RouterProvider router={router} />
-      <LinkOfferDialog />
+      <LinkOffer />
     </QueryClientProvider>
   </StrictMode>,
 );
 
 whenIdle(() => void loadParts());
 
-/** Draws a dialog that asks the user whether to accept a sign-in link to another project. The dialog is shown over any page. */
-function LinkOfferDialog() {
+/** Draws the question of a sign-in link to another project. It is rare, so its dialog is loaded when it is needed. */
+function LinkOffer() {
   const { linkOffer } = useSignInNeed();
-  const project = linkOffer?.seat.projectName ?? "";
-  const leave = () => setLinkOffer(undefined);
-  return (
-    <Dialog
-      open={linkOffer !== undefined}
-      onClose={leave}
-      title="Sign in to another project?"
-      hideOnInteractOutside={false}
-      actions={
-        <>
-          <Button onPress={leave}>Cancel</Button>
-          <Button kind="primary" onPress={() => void linkOffer?.take()}>{`Sign in to ${project}`}</Button>
-        </>
-      }
-    >
-      <p>
-        The link signs this browser in to the project <b>{project}</b>, with the key <b>{linkOffer?.seat.keyName}</b>.
-        If you cancel, the link still works for ten minutes.
-      </p>
-      <p>
-        Continue only if you created the link or asked for it. Everything that you enter then belongs to that project.
-      </p>
-    </Dialog>
-  );
+  return <Suspense>{linkOffer !== undefined && <LinkOfferDialog />}</Suspense>;
 }
 
 /**

@@ -12,7 +12,7 @@ import {
 import type { OpenIdProvider } from "./auth.ts";
 import { ImportError, type ImportFault, OpenIdNeededError } from "./import-fault.ts";
 import { importMcp, listingText, type McpImportOptions, type McpListing } from "./import-mcp.ts";
-import { type ImportedToolkit, type ImportOptions, importOpenapi } from "./import-openapi.ts";
+import { type ImportedToolkit, type ImportOptions, readOpenapi } from "./import-openapi.ts";
 
 /** Options of an import as the caller chooses them. */
 export type ChosenImportOptions = Omit<ImportOptions, "refused" | "accepted" | "openId">;
@@ -66,9 +66,11 @@ export async function runImport({ source, current, isTrusted, openId }: ImportTa
   const accepted = current === undefined ? undefined : toolNamesOf(current);
   const read = "listing" in source ? { text: listingText(source.listing) } : textOf(source.document);
   if ("fault" in read) return read;
+  let makeDocument: ReturnType<typeof readOpenapi> | undefined;
   const result = await importChecked((refused) => {
     if ("listing" in source) return importMcp(source.listing, { ...source.options, accepted, refused });
-    return importOpenapi(read.text, { ...source.options, accepted, refused, openId });
+    makeDocument ??= readOpenapi(read.text);
+    return makeDocument({ ...source.options, accepted, refused, openId });
   });
   if (!("definitionJson" in result)) return result;
   const { ruledClasses, ...imported } = result;

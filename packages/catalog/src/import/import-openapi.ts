@@ -11,7 +11,14 @@ import {
 import { authOf, credentialPlaces, type ImportedAuth, type OpenIdProvider } from "./auth.ts";
 import { classOf } from "./classes.ts";
 import { ImportError, LeftOutError } from "./import-fault.ts";
-import { chosenClass, type ImportedTool, type OperationContext, type ToolOverride, toolOf } from "./operation.ts";
+import {
+  chosenClass,
+  type FittingTool,
+  type ImportedTool,
+  type OperationContext,
+  type ToolOverride,
+  toolOf,
+} from "./operation.ts";
 import { type DocumentNode, ExternalReferenceError, type OpenapiDocument, readDocument } from "./read.ts";
 import { objectOf } from "./schema.ts";
 import { type LeftOut, listedLeftOut, type Operation, selectOperations } from "./select.ts";
@@ -98,7 +105,31 @@ const nameMax = 60;
 
 /** Returns the toolkit (the tools of one app) that an OpenAPI document describes, with a report. Throws ImportError. */
 export function importOpenapi(text: string, options: ImportOptions): ImportedToolkit {
+  return readOpenapi(text)(options);
+}
+
+/**
+ * Reads an OpenAPI document. Returns the function that makes its toolkit. A second call may only differ in `refused`: it uses the tools of
+ * the first one, so that nothing is converted twice. Both throw ImportError.
+ */
+export function readOpenapi(text: string): (options: ImportOptions) => ImportedToolkit {
   const document = readDocument(text);
+  const patterns = { left: patternsMax, known: new Set<string>() };
+  const progress = { bytesMax: toolBytesMax, tried: new Map(), patterns };
+  return (options) => importDocument(document, progress, options);
+}
+
+/**
+ * How far the conversion of a document is. `bytesMax`: size that each tool may have, in bytes. `tried`: the tool of each operation, or the
+ * reason why it has none, by method and path, as the last attempt left it. `patterns`: the regular expressions of all attempts.
+ */
+type Progress = {
+  bytesMax: number;
+  readonly tried: Map<string, FittingTool | Error>;
+  readonly patterns: OperationContext["patterns"];
+};
+
+function importDocument(document: OpenapiDocument, progress: Progress, options: ImportOptions): ImportedToolkit {
   const { operations, leftOut, count } = selectOperations(document, options);
   if (operations.length > toolsMax) throw tooManyTools(operations);
   const declared = authOf(document.root, operations, { given: options.auth, openId: options.openId });
@@ -108,8 +139,9 @@ export function importOpenapi(text: string, options: ImportOptions): ImportedToo
   const credentials = credentialPlaces(auth);
   const isKnown = (operation: Operation) => Object.hasOwn(options.names, keyOf(operation));
   const { idempotencyHeader } = options;
-  const context = { root: document.root, idempotencyHeader, keyPrefix, credentials, scopesOf, isAuthorized, isKnown };
-  const tools = toolsWithin(context, operations, options);
+  const { patterns } = progress;
+  const shared = { root: document.root, idempotencyHeader, keyPrefix, credentials, patterns };
+  const tools = toolsWithin({ ...shared, scopesOf, isAuthorized, isKnown }, operations, { ...options, progress });
   const flagged: string[] = [];
   const toolkit: ToolkitDocument = { ...describe(document, options, (field) => flagged.push(field)), ...server, auth };
   const definitionJson = JSON.stringify({
@@ -186,7 +218,9 @@ function keyed(
   throw new ImportError("SOURCE_INVALID", problem, `The server is ${server.baseUrl}.`, "openapi.auth");
 }
 
-type ToolsOptions = Pick<ImportOptions, "overrides" | "refused" | "names" | "accepted">;
+type ToolsOptions = Pick<ImportOptions, "overrides" | "refused" | "names" | "accepted"> & {
+  readonly progress: Progress;
+};
 type MadeTools = {
   readonly made: readonly (readonly [name: string, tool: ImportedTool])[];
   readonly leftOut: readonly LeftOut[];
@@ -206,20 +240,21 @@ function keyOf({ method, path }: Operation): string {
 }
 
 /**
- * Returns the tools of the given operations. If all tools together exceed `bytesMax`, converts them again with half the bytes for each
- * tool, which shortens their schemas. Repeats this until the tools fit.
+ * Returns the tools of the given operations. If all tools together exceed `bytesMax`, converts those again that have more than half the
+ * bytes for each tool, which shortens their schemas. Repeats this until the tools fit.
  */
 function toolsWithin(
-  context: Omit<OperationContext, "patterns" | "bytesMax">,
+  context: Omit<OperationContext, "bytesMax">,
   operations: readonly Operation[],
   options: ToolsOptions,
 ): MadeTools {
   const names = namesOf(operations, options.names);
   const unused = checkOverrides(names, options);
   if (options.accepted === undefined) checkReads(operations, names, options.overrides);
-  for (let most = toolBytesMax; most >= 1_000; most /= 2) {
-    const patterns = { left: patternsMax, known: new Set<string>() };
-    const made = makeTools({ ...context, patterns, bytesMax: most }, operations, { ...options, chosenNames: names });
+  const { progress } = options;
+  for (; progress.bytesMax >= 1_000; progress.bytesMax /= 2) {
+    const most = progress.bytesMax;
+    const made = makeTools({ ...context, bytesMax: most }, operations, { ...options, chosenNames: names });
     const tools = { ...made, unused };
     if (tools.made.length === 0)
       throw new ImportError(
@@ -256,7 +291,7 @@ function makeTools(
       if (hasOwnServer(operation)) throw new LeftOutError("other_server");
       if (!context.isAuthorized(operation)) throw new LeftOutError("other_auth");
       if (options.refused.some(({ tool }) => tool === chosen)) throw new LeftOutError("refused");
-      const tool = toolOf(context, operation, override);
+      const { tool } = triedTool(context, operation, { override, tried: options.progress.tried });
       const detail = `another operation has the name now, so the class ${given?.class} does not apply`;
       const notes = override === given ? tool.notes : [...tool.notes, { kind: "override", detail }];
       made.set(chosen, { ...tool, notes });
@@ -278,6 +313,23 @@ function makeTools(
     }
   }
   return { made: withDistinctTexts(made), leftOut, names, moved };
+}
+
+type TriedOptions = { readonly override: ToolOverride | undefined; readonly tried: Progress["tried"] };
+
+/** Returns the tool of an operation as `toolOf` does. Begins with the tool of the last attempt, and throws its error again. */
+function triedTool(context: OperationContext, operation: Operation, { override, tried }: TriedOptions): FittingTool {
+  const key = keyOf(operation);
+  const earlier = tried.get(key);
+  if (earlier instanceof Error) throw earlier;
+  try {
+    const found = toolOf(context, operation, { override, earlier });
+    tried.set(key, found);
+    return found;
+  } catch (error) {
+    if (error instanceof LeftOutError || error instanceof ExternalReferenceError) tried.set(key, error);
+    throw error;
+  }
 }
 
 function hasOwnServer({ item, node }: Operation): boolean {
@@ -359,7 +411,7 @@ function withoutMilderClass(override: ToolOverride | undefined, operation: Opera
  * now, and if the accepted or the new definition has the tool. A name for which a person made a choice is kept too, so that the choice
  * never applies to another operation.
  */
-function keptNames({ names: earlier, accepted, overrides }: ToolsOptions, now: MadeTools): ImportOptions["names"] {
+function keptNames({ names: earlier, accepted, overrides }: ImportOptions, now: MadeTools): ImportOptions["names"] {
   const taken = new Set(Object.values(now.names));
   const tools = new Set([...(accepted ?? []), ...now.made.map(([name]) => name)]);
   const chosen = new Set(overrides.map(({ match }) => match));

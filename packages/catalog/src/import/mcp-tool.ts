@@ -40,7 +40,8 @@ export function mcpTool(tool: OfferedTool, options: McpToolOptions): ImportedToo
   if (digest === undefined) throw new LeftOutError("too_large");
   if (!hasAllowedHeaders(objectOf(node["inputSchema"]))) throw new LeftOutError("invalid_headers");
   const description = descriptionOf(name, node, options);
-  return fittingTool(options.bytesMax, (schemas) => convert(tool, { ...options, ...schemas, description, digest }));
+  const make = (schemas: ToolSchemaLimits) => convert(tool, { ...options, ...schemas, description, digest });
+  return fittingTool(options.bytesMax, make).tool;
 }
 
 type ConvertOptions = McpToolOptions &
@@ -51,7 +52,7 @@ type Description = { readonly text: string; readonly isFlagged: boolean };
 function convert({ name, node }: OfferedTool, options: ConvertOptions): ImportedTool {
   const { patterns, override, description, digest } = options;
   const cuts = new Map<string, number>();
-  const onCut = (reason: string) => cuts.set(reason, (cuts.get(reason) ?? 0) + 1);
+  const onCut = (reason: string, count = 1) => cuts.set(reason, (cuts.get(reason) ?? 0) + count);
   const hints = objectOf(node["annotations"]);
   const said = saidClass(hints);
   const ruledClass = said ?? "destructive";

@@ -76,22 +76,39 @@ const limits: readonly (readonly [input: SchemaLimits, output: SchemaLimits])[] 
   ],
 ];
 
-/** Returns the tool that an operation of an OpenAPI document becomes. Throws LeftOutError if the operation cannot become a tool. */
-export function toolOf(context: OperationContext, operation: Operation, override?: ToolOverride): ImportedTool {
-  return fittingTool(context.bytesMax, (schemas) => convert(context, operation, { ...schemas, override }));
+/**
+ * Returns the tool that an operation of an OpenAPI document becomes. Throws LeftOutError if the operation cannot become a tool. `earlier`: the
+ * tool that a call with a higher `bytesMax` returned, which saves the attempts that were too large then.
+ */
+export function toolOf(
+  context: OperationContext,
+  operation: Operation,
+  { override, earlier }: { readonly override?: ToolOverride | undefined; readonly earlier?: FittingTool | undefined },
+): FittingTool {
+  return fittingTool(context.bytesMax, (schemas) => convert(context, operation, { ...schemas, override }), earlier);
 }
 
 /** Limits of the two schemas of an imported tool: that of its arguments and that of its result. */
 export type ToolSchemaLimits = { readonly input: SchemaLimits; readonly output: SchemaLimits };
 
+/** A tool that is small enough. `bytes`: its size as JSON. `attempt`: index of the limits with which it was made. */
+export type FittingTool = { readonly tool: ImportedTool; readonly bytes: number; readonly attempt: number };
+
 /**
  * Tries the limits from the highest to the lowest. Returns the first tool from `make` that has at most `bytesMax` bytes. Throws
- * LeftOutError if every tool is larger.
+ * LeftOutError if every tool is larger. `earlier`: the result for a higher `bytesMax`, after which the attempts continue.
  */
-export function fittingTool(bytesMax: number, make: (schemas: ToolSchemaLimits) => ImportedTool): ImportedTool {
-  for (const [input, output] of limits) {
+export function fittingTool(
+  bytesMax: number,
+  make: (schemas: ToolSchemaLimits) => ImportedTool,
+  earlier?: FittingTool,
+): FittingTool {
+  if (earlier !== undefined && earlier.bytes <= bytesMax) return earlier;
+  const first = earlier === undefined ? 0 : earlier.attempt + 1;
+  for (const [index, [input, output]] of limits.slice(first).entries()) {
     const tool = make({ input, output });
-    if (isSmall(tool.document, bytesMax)) return tool;
+    const bytes = Buffer.byteLength(JSON.stringify(tool.document));
+    if (bytes <= bytesMax && isJudgeable(tool.document)) return { tool, bytes, attempt: first + index };
   }
   throw new LeftOutError("too_large");
 }
@@ -102,7 +119,7 @@ function convert(context: OperationContext, operation: Operation, options: Conve
   const { root, patterns } = context;
   const { node, method } = operation;
   const cuts = new Map<string, number>();
-  const onCut = (reason: string) => cuts.set(reason, (cuts.get(reason) ?? 0) + 1);
+  const onCut = (reason: string, count = 1) => cuts.set(reason, (cuts.get(reason) ?? 0) + count);
   const shared = { root, patterns, onCut };
   const converter = new SchemaConverter({ ...shared, part: "input", limits: options.input });
   const path = operation.path.slice(context.keyPrefix.length) || "/";
@@ -223,8 +240,6 @@ export function ended(sentence: string): string {
   return /[.!?]$/.test(sentence) ? sentence : `${sentence}.`;
 }
 
-function isSmall(document: ActionDocument, bytesMax: number): boolean {
-  const isJudgeable =
-    schemaSize(document.input) <= schemaSizeMax && schemaSize(withNulls(document.output)) <= schemaSizeMax;
-  return isJudgeable && Buffer.byteLength(JSON.stringify(document)) <= bytesMax;
+function isJudgeable({ input, output }: ActionDocument): boolean {
+  return schemaSize(input) <= schemaSizeMax && schemaSize(withNulls(output)) <= schemaSizeMax;
 }

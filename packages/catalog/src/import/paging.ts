@@ -45,10 +45,10 @@ export function pagingOf({ input, output }: ListTool): PagingDocument | undefine
     "more",
     fields.filter(({ schema }) => typesOf(schema)?.includes("boolean")),
   );
-  const answered = new Set(fields.map(({ name }) => snakeCase(name)));
+  const isAnswered = (word: string) => fields.some(({ name }) => snakeCase(name) === word);
   const args = Object.entries(propertiesOf(input))
     .map(([name, schema]) => ({ name, schema }))
-    .filter(({ name }) => !otherLanguages.has(snakeCase(name)) || answered.has(snakeCase(name)));
+    .filter(({ name }) => !otherLanguages.has(snakeCase(name)) || isAnswered(snakeCase(name)));
   const found = pagingBy(args, { fields, list });
   if (found === undefined) return undefined;
   const paging = { ...found, ...(more !== undefined && { more: more.path }) };

@@ -1,5 +1,5 @@
 import { upgrade } from "@scalar/openapi-upgrader";
-import { isObject, measureJson, parseExactJson, withPlainNumbers } from "@svc/core";
+import { isObject, measureJson } from "@svc/core";
 import { load } from "js-yaml";
 import { ImportError } from "./import-fault.ts";
 import { textOf } from "./texts.ts";
@@ -19,9 +19,12 @@ const depthMax = 200;
 
 /** Returns the OpenAPI document of a text in JSON or YAML. Throws ImportError if svc cannot read it, or if it is too large. */
 export function readDocument(text: string): OpenapiDocument {
-  const given = /^[\s\ufeff]*\{/.test(text) ? readJson(text) : readYaml(text);
-  const value = copyOf(given);
-  if (!isObject(value)) throw unreadable("the document is not an object", "Send an OpenAPI document in JSON or YAML.");
+  const isJson = /^[\s\ufeff]*\{/.test(text);
+  const given = isJson ? readJson(text) : readYaml(text);
+  if (!isObject(given)) throw unreadable("the document is not an object", "Send an OpenAPI document in JSON or YAML.");
+  const ignoresSiblings = !/^3\.[12]/.test(textOf(given["openapi"]));
+  // JSON has no aliases, so that no object occurs twice.
+  const value = isJson ? cleaned(given, ignoresSiblings) : copyOf(given, ignoresSiblings);
   const version = versionOf(value);
   return { root: upgraded(value), version };
 }
@@ -40,7 +43,7 @@ function readJson(text: string): unknown {
   if (values > valuesMax) throw tooLarge(`the document has more than ${valuesMax} values`);
   if (depth > depthMax) throw tooLarge(`the document is nested deeper than ${depthMax} levels`);
   try {
-    return withPlainNumbers(parseExactJson(text.replace(/^\ufeff/, ""), { depthMax }));
+    return JSON.parse(text.replace(/^\ufeff/, ""));
   } catch (error) {
     if (error instanceof ImportError) throw error;
     throw unreadable(`the document is not JSON (${messageOf(error)})`, "Send the text of the document unchanged.");
@@ -63,12 +66,11 @@ function messageOf(error: unknown): string {
 
 /**
  * Returns a copy of a document in which every object occurs only once. The later conversion to OpenAPI 3.1 changes objects in place, so an
- * object must not be shared. Members named `__proto__` are left out, and before OpenAPI 3.1, members next to a `$ref`. Counts the values before copying, so that YAML aliases cannot produce
- * a huge copy.
+ * object must not be shared. Members named `__proto__` are left out, and before OpenAPI 3.1, members next to a `$ref`
+ * (`ignoresSiblings`). Counts the values before copying, so that YAML aliases cannot produce a huge copy.
  */
-function copyOf(value: unknown): unknown {
+function copyOf(value: DocumentNode, ignoresSiblings: boolean): DocumentNode {
   if (countOf(value, new Map(), 0) > valuesMax) throw tooLarge(`the document has more than ${valuesMax} values`);
-  const ignoresSiblings = !(isObject(value) && /^3\.[12]/.test(textOf(value["openapi"])));
   const copy = (node: unknown): unknown => {
     if (Array.isArray(node)) return node.map(copy);
     if (!isObject(node)) return typeof node === "bigint" ? Number(node) : node;
@@ -77,7 +79,26 @@ function copyOf(value: unknown): unknown {
       Object.entries(node).flatMap(([key, child]) => (key === "__proto__" ? [] : [[key, copy(child)]])),
     );
   };
-  return copy(value);
+  return copy(value) as DocumentNode;
+}
+
+/**
+ * Returns a document in which no object occurs twice without the members that `copyOf` leaves out. Changes the document in place, because a
+ * copy of a large document would need as much memory again.
+ */
+function cleaned(document: DocumentNode, ignoresSiblings: boolean): DocumentNode {
+  const clean = (node: object): object => {
+    const members = node as Record<string, unknown>;
+    const { $ref } = members;
+    if (ignoresSiblings && typeof $ref === "string") return { $ref };
+    if (Object.hasOwn(members, "__proto__")) Reflect.deleteProperty(members, "__proto__");
+    for (const key of Object.keys(members)) {
+      const child = members[key];
+      if (typeof child === "object" && child !== null) members[key] = clean(child);
+    }
+    return node;
+  };
+  return clean(document) as DocumentNode;
 }
 
 /**
@@ -158,8 +179,18 @@ export function withSiblings(given: unknown, target: DocumentNode): DocumentNode
   return { ...target, ...Object.fromEntries(own.map((keyword) => [keyword, given[keyword]])) };
 }
 
+/** Values at the references of a document that were looked up before, by reference. A document of some MiB repeats each of them often. */
+const knownTargets = new WeakMap<DocumentNode, Map<string, unknown>>();
+
 /** Returns the value at a reference such as `#/components/schemas/Pet`; undefined if there is none. */
 function targetOf(root: DocumentNode, reference: string): unknown {
+  const known = knownTargets.get(root) ?? new Map<string, unknown>();
+  knownTargets.set(root, known);
+  if (!known.has(reference)) known.set(reference, lookedUp(root, reference));
+  return known.get(reference);
+}
+
+function lookedUp(root: DocumentNode, reference: string): unknown {
   if (!reference.startsWith("#")) throw new ExternalReferenceError(reference.slice(0, 100));
   let node: unknown = root;
   for (const step of reference.split("/").slice(1)) {

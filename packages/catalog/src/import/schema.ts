@@ -1,23 +1,22 @@
 import { isObject } from "@svc/core";
-import { toolkitLimits } from "../private/toolkit-limits.ts";
 import type { JsonSchema } from "../read/documents.ts";
 import { isKnownFormat } from "../schema/formats.ts";
-import { parseLinearRegExp, patternSize } from "../schema/linear-reg-exp.ts";
+import { type KnownProperties, type KnownSchemas, knownSchemasOf, type MergedSchema } from "./known-schemas.ts";
 import { type DocumentNode, resolved, withSiblings } from "./read.ts";
-import { safeText, wordsOf } from "./texts.ts";
 
 /** Limits of a JSON Schema that svc makes from a schema of an imported document: levels of nesting, and number of schemas in it. */
 export type SchemaLimits = { readonly depth: number; readonly nodes: number };
 
 /**
  * How the JSON schemas of a document are converted. `part`: the schemas describe arguments (`input`) or results (`output`). `onCut`: called
- * with the reason when a part of a schema is left out. `patterns`: the size that the toolkit's regular expressions may still have together.
+ * with the reason when a part of a schema is left out; `count` is the number of such parts (default 1). `patterns`: the size that the
+ * toolkit's regular expressions may still have together.
  */
 export type SchemaConversion = {
   readonly root: DocumentNode;
   readonly part: "input" | "output";
   readonly limits: SchemaLimits;
-  readonly onCut: (reason: string) => void;
+  readonly onCut: (reason: string, count?: number) => void;
   readonly patterns: { left: number; readonly known: Set<string> };
 };
 
@@ -32,13 +31,17 @@ type Place = {
 /** Keywords that limit a value in the document, but not in the schemas that svc makes. */
 const unsaid = ["not", "multipleOf", "contains", "patternProperties", "propertyNames", "if", "dependentSchemas"];
 
-const [choicesMax, enumMax, examplesMax, textMax] = [8, 50, 10, 200];
+const [choicesMax, enumMax, examplesMax] = [8, 50, 10];
 
 /**
  * Maximum number of parts of `allOf` that are merged for one tool. Without it, parts that refer to the same other parts, level by level,
  * would be merged exponentially often.
  */
 const mergesMax = 2_000;
+/** Maximum levels of `allOf` inside of each other that are merged. */
+const mergeLevelsMax = 9;
+/** Maximum number of parts of a merged schema that is remembered. */
+const rememberedPartsMax = 64;
 
 /** All types of JSON values. A schema of an imported document that names no type gets all of them, because an output field needs a type. */
 const anyTypes = ["object", "array", "string", "number", "boolean", "null"];
@@ -46,11 +49,13 @@ const anyTypes = ["object", "array", "string", "number", "boolean", "null"];
 /** Converts schemas of one tool. All of them share the limit on the number of schemas. */
 export class SchemaConverter {
   readonly #conversion: SchemaConversion;
+  readonly #known: KnownSchemas;
   #nodes = 0;
   #merges = 0;
 
   constructor(conversion: SchemaConversion) {
     this.#conversion = conversion;
+    this.#known = knownSchemasOf(conversion.root);
   }
 
   /**
@@ -67,7 +72,7 @@ export class SchemaConverter {
     const target = resolved(root, given);
     const isCycle = place.references.includes(target);
     const inside = { ...place, references: [...place.references, target] };
-    const node = withSiblings(given, isCycle ? target : this.#merged(target, inside, 0));
+    const node = withSiblings(given, isCycle ? target : this.#merged(target, inside.references, 1).whole);
     if (isCycle || place.depth > limits.depth || this.#nodes > limits.nodes) {
       onCut(isCycle ? "cycle" : "size");
       return this.#described(node, openSchema(node), place);
@@ -77,31 +82,62 @@ export class SchemaConverter {
     return part === "input" ? this.#described(node, made, place) : typed(made);
   }
 
-  /** Returns a schema of the document with the parts of its `allOf` merged into one schema, so that `allOf` is no longer needed. */
-  #merged(node: DocumentNode, place: Place, level: number): DocumentNode {
-    const parts = Array.isArray(node["allOf"]) ? node["allOf"] : [];
-    if (parts.length === 0 || level > 8) return node;
-    const { allOf: _allOf, ...own } = node;
-    let whole: DocumentNode = {};
-    for (const part of [...parts.slice(0, 50), own]) {
-      const next = part === own ? own : resolved(this.#conversion.root, part);
-      if (next !== own && place.references.includes(next)) continue;
-      if (++this.#merges > mergesMax) {
-        this.#conversion.onCut("size");
-        return whole;
-      }
-      const child =
-        next === own ? own : this.#merged(next, { ...place, references: [...place.references, next] }, level + 1);
-      const properties = { ...objectOf(whole["properties"]), ...objectOf(child["properties"]) };
-      const required = [...listOf(whole["required"]), ...listOf(child["required"])];
-      whole = {
-        ...whole,
-        ...child,
-        ...(Object.keys(properties).length > 0 && { properties }),
-        ...(required.length > 0 && { required }),
-      };
+  /**
+   * Returns a schema of the document with the parts of its `allOf` merged into one schema, so that `allOf` is no longer needed. `level`: its
+   * level, if it is itself such a part.
+   */
+  #merged(node: DocumentNode, references: Place["references"], level: number): MergedSchema {
+    const given = Array.isArray(node["allOf"]) ? node["allOf"] : [];
+    if (given.length === 0) return { whole: node, parts: [], levels: 0, count: 0, isWhole: true };
+    if (level > mergeLevelsMax) return { whole: node, parts: [], levels: 0, count: 0, isWhole: false };
+    const known = this.#known.merged.get(node);
+    if (known !== undefined && this.#isValid(known, references, level)) {
+      this.#merges += known.count;
+      return known;
     }
-    return whole;
+    const found = this.#mergedParts(node, given.slice(0, 50), { references, level });
+    if (found.isWhole && found.parts.length <= rememberedPartsMax) this.#known.merged.set(node, found);
+    return found;
+  }
+
+  /** True if a new merge of a schema would have the same result as the known one. */
+  #isValid({ parts, levels, count }: MergedSchema, references: Place["references"], level: number): boolean {
+    return (
+      level + levels - 1 <= mergeLevelsMax &&
+      this.#merges + count <= mergesMax &&
+      !parts.some((part) => references.includes(part))
+    );
+  }
+
+  #mergedParts(
+    node: DocumentNode,
+    given: readonly unknown[],
+    { references, level }: { readonly references: Place["references"]; readonly level: number },
+  ): MergedSchema {
+    const { root, onCut } = this.#conversion;
+    const { allOf: _allOf, ...own } = node;
+    const before = this.#merges;
+    const parts: DocumentNode[] = [];
+    let [whole, levels, isWhole]: [DocumentNode, number, boolean] = [{}, 1, true];
+    for (const part of [...given, own]) {
+      const next = part === own ? own : resolved(root, part);
+      if (next !== own && references.includes(next)) {
+        isWhole = false;
+        continue;
+      }
+      if (++this.#merges > mergesMax) {
+        onCut("size");
+        return { whole, parts, levels, count: this.#merges - before, isWhole: false };
+      }
+      const merged = next === own ? undefined : this.#merged(next, [...references, next], level + 1);
+      if (merged !== undefined) {
+        parts.push(next, ...merged.parts);
+        levels = Math.max(levels, merged.levels + 1);
+        isWhole &&= merged.isWhole;
+      }
+      whole = withPart(whole, merged?.whole ?? own);
+    }
+    return { whole, parts, levels, count: this.#merges - before, isWhole };
   }
 
   /**
@@ -146,7 +182,7 @@ export class SchemaConverter {
   }
 
   #addValues(made: Record<string, unknown>, node: DocumentNode, types: readonly string[] | undefined): void {
-    const all = [...new Set(listOf(node["enum"]).filter(isPlainValue))];
+    const all = this.#enumOf(node["enum"]);
     const isListed = all.length <= enumMax && this.#conversion.part === "input";
     const values = isListed ? all.filter((value) => this.#isHarmless(value)) : all;
     if (values.length > enumMax) {
@@ -169,40 +205,65 @@ export class SchemaConverter {
       made["default"] = fallback;
   }
 
+  #enumOf(given: unknown): readonly unknown[] {
+    if (!Array.isArray(given)) return listOf(given).filter(isPlainValue);
+    const known = this.#known.values.get(given) ?? [...new Set(given.filter(isPlainValue))];
+    this.#known.values.set(given, known);
+    return known;
+  }
+
   /** False for a text that gives orders to its reader: models read the values of a schema too. Other values are harmless. */
   #isHarmless(value: unknown): boolean {
-    if (safeText(value, textMax) !== undefined) return true;
+    if (this.#known.text(value) !== undefined) return true;
     this.#conversion.onCut("flagged");
     return false;
   }
 
   #addProperties(made: Record<string, unknown>, node: DocumentNode, place: Place): void {
-    const { part, limits, onCut, root } = this.#conversion;
+    const { part, limits, onCut } = this.#conversion;
+    const { order, requiredCount, places } = this.#propertiesOf(node);
+    const kept: [name: string, schema: JsonSchema][] = [];
+    for (const [name, child] of order) {
+      const isNeeded = part === "input" && kept.length < requiredCount;
+      if (this.#nodes >= limits.nodes && !isNeeded) {
+        onCut("size", order.length - kept.length);
+        break;
+      }
+      kept.push([name, this.#convert(child, { ...place, name, depth: place.depth + 1, isItem: false })]);
+    }
+    if (kept.length === 0) return;
+    made["type"] ??= "object";
+    const placeOf = ([name]: (typeof kept)[number]) => places.get(name) ?? 0;
+    made["properties"] = Object.fromEntries(kept.toSorted((one, other) => placeOf(one) - placeOf(other)));
+    if (part === "output") return;
+    const needed = kept.slice(0, requiredCount).map(([name]) => name);
+    if (needed.length > 0) made["required"] = needed;
+    for (const keyword of ["minProperties", "maxProperties"]) if (isCount(node[keyword])) made[keyword] = node[keyword];
+  }
+
+  #propertiesOf(node: DocumentNode): KnownProperties {
+    const { part, root } = this.#conversion;
+    const given = objectOf(node["properties"]);
+    const known = this.#known.properties[part];
+    const before = known.get(given);
+    if (before !== undefined) return before;
     const hidden = part === "input" ? "readOnly" : "writeOnly";
     const required = new Set(listOf(node["required"]));
-    const all = Object.entries(objectOf(node["properties"])).filter(([name, child]) => {
+    const all = Object.entries(given).filter(([name, child]) => {
       return (
         isName(name) &&
         withSiblings(child, resolved(root, child))[hidden] !== true &&
         !(part === "output" && isLink(name))
       );
     });
-    const order = [...all.filter(([name]) => required.has(name)), ...all.filter(([name]) => !required.has(name))];
-    const kept = new Map<string, JsonSchema>();
-    for (const [name, child] of order) {
-      if (this.#nodes >= limits.nodes && !(part === "input" && required.has(name))) {
-        onCut("size");
-        continue;
-      }
-      kept.set(name, this.#convert(child, { ...place, name, depth: place.depth + 1, isItem: false }));
-    }
-    if (kept.size === 0) return;
-    made["type"] ??= "object";
-    made["properties"] = Object.fromEntries(all.flatMap(([name]) => (kept.has(name) ? [[name, kept.get(name)]] : [])));
-    const needed = [...kept.keys()].filter((name) => required.has(name));
-    if (part === "output") return;
-    if (needed.length > 0) made["required"] = needed;
-    for (const keyword of ["minProperties", "maxProperties"]) if (isCount(node[keyword])) made[keyword] = node[keyword];
+    const needed = all.filter(([name]) => required.has(name));
+    const found = {
+      order: [...needed, ...all.filter(([name]) => !required.has(name))],
+      requiredCount: needed.length,
+      places: new Map(all.map(([name], index) => [name, index])),
+    };
+    known.set(given, found);
+    return found;
   }
 
   #addItems(made: Record<string, unknown>, node: DocumentNode, place: Place): void {
@@ -229,8 +290,7 @@ export class SchemaConverter {
   #takesPattern(pattern: string): boolean {
     const { patterns, onCut } = this.#conversion;
     if (patterns.known.has(pattern)) return true;
-    const isUsable = pattern.length <= toolkitLimits.patternLength && !("fault" in parseLinearRegExp(pattern));
-    const size = isUsable ? patternSize(pattern) : Number.POSITIVE_INFINITY;
+    const size = this.#known.sizeOfPattern(pattern);
     if (size > patterns.left) {
       onCut("pattern");
       return false;
@@ -242,9 +302,8 @@ export class SchemaConverter {
 
   #described(node: DocumentNode, made: JsonSchema, { name, isItem = false }: Place): JsonSchema {
     if (this.#conversion.part === "output") return typed(made);
-    const text = safeText(node["description"] ?? node["title"], textMax);
-    const words = wordsOf(name).join(" ");
-    const named = safeText(words, textMax);
+    const text = this.#known.text(node["description"] ?? node["title"]);
+    const named = this.#known.words(name);
     if (text === undefined || named === undefined) this.#conversion.onCut("flagged");
     if (text !== undefined && text.length >= 3) return { ...made, description: text };
     // Only a property needs a description. For an item of a list, its list describes it.
@@ -254,6 +313,18 @@ export class SchemaConverter {
       description: named !== undefined && named.length >= 3 ? named : `Argument ${named ?? ""}`.trim(),
     };
   }
+}
+
+/** Returns a schema with the keywords of another one in addition. Both may have properties and required names; the result has those of both. */
+function withPart(whole: DocumentNode, part: DocumentNode): DocumentNode {
+  const properties = { ...objectOf(whole["properties"]), ...objectOf(part["properties"]) };
+  const required = [...listOf(whole["required"]), ...listOf(part["required"])];
+  return {
+    ...whole,
+    ...part,
+    ...(Object.keys(properties).length > 0 && { properties }),
+    ...(required.length > 0 && { required }),
+  };
 }
 
 /**

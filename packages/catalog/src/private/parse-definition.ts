@@ -19,7 +19,7 @@ import { checkWebhook } from "../check/check-webhook.ts";
 import { checkNames } from "../check/known-names.ts";
 import type { Toolkit } from "../model.ts";
 import { createDefinitionFile, DefinitionError, type DefinitionFile, inexactCure } from "../read/definition-file.ts";
-import type { ToolDocument, ToolkitDocument } from "../read/documents.ts";
+import type { JsonSchema, ToolDocument, ToolkitDocument } from "../read/documents.ts";
 import type { ToolkitFiles } from "../read/read-definitions.ts";
 import { createTenantValidators } from "../schema/json-schema.ts";
 import { patternSize } from "../schema/linear-reg-exp.ts";
@@ -89,8 +89,9 @@ export async function checkPrivateToolkit(definitionJson: string): Promise<Toolk
     await setImmediate();
   }
   throwFaults(files);
+  const checkCompiled = createCompileCheck();
   for (const file of files.tools.values()) {
-    checkCompiles(file);
+    checkCompiled(file);
     await setImmediate();
   }
   throwFaults(files);
@@ -253,13 +254,33 @@ function throwFaults(files: ToolkitFiles): void {
 
 /** Records errors that only the compiler of schemas finds, such as `then` without `if`, so that they are found before the first call. */
 export function checkCompiles(file: DefinitionFile): void {
+  createCompileCheck()(file);
+}
+
+/** Number of schemas that one compiler compiles. A compiler takes a millisecond to create, and keeps the code of all its schemas. */
+const schemasPerCompiler = 50;
+
+/** Returns `checkCompiles` for many files. Compiles equal schemas once, because tools of an app often return the same. */
+function createCompileCheck(): typeof checkCompiles {
+  const good = new Set<string>();
+  let createValidator = createTenantValidators();
+  const compile = (schema: JsonSchema): void => {
+    const text = JSON.stringify(schema);
+    if (good.has(text)) return;
+    if (good.size % schemasPerCompiler === 0) createValidator = createTenantValidators();
+    createValidator(schema)({});
+    good.add(text);
+  };
+  return (file) => checkCompiledBy(compile, file);
+}
+
+function checkCompiledBy(compile: (schema: JsonSchema) => void, file: DefinitionFile): void {
   const document = isObject(file.value) ? file.value : {};
-  const createValidator = createTenantValidators();
   for (const part of ["input", "output"]) {
     const schema = document[part];
     if (!isObject(schema)) continue;
     try {
-      createValidator(schema)({});
+      compile(schema);
     } catch (error) {
       const reason = `is not a schema that can be used (${error instanceof Error ? error.message.slice(0, 200) : error})`;
       file.fault([part], reason, "write it as JSON Schema 2020-12");

@@ -125,16 +125,22 @@ const wholeSizes = new WeakMap<JsonSchema, number>();
 
 /** Returns the cost of compiling a schema: the number of its keywords and declared names, including all nested schemas. */
 export function schemaSize(schema: JsonSchema): number {
-  const known = wholeSizes.get(schema);
-  if (known !== undefined) return known;
-  let size = countKeywords(schema, ["enum", "const", "description"]);
+  const known = wholeSizes.get(schema) ?? countedSize(schema);
+  wholeSizes.set(schema, known);
+  return known;
+}
+
+const uncounted = ["enum", "const", "description"];
+
+/** Returns what `schemaSize` returns. Does not remember the sizes of nested schemas, because an import has millions of them. */
+function countedSize(schema: JsonSchema): number {
+  let size = countKeywords(schema, uncounted);
   for (const [keyword, child] of Object.entries(schema)) {
     const schemas = schemasIn(keyword, child).filter(isObject);
-    for (const inner of schemas) size += schemaSize(inner);
+    for (const inner of schemas) size += countedSize(inner);
     // For `oneOf`, the error check compares every schema with every other.
     if (keyword === "oneOf") size += (schemas.length * schemas.length) / 10;
   }
-  wholeSizes.set(schema, size);
   return size;
 }
 

@@ -389,6 +389,13 @@ create table events (
 CREATE UNIQUE INDEX events_dedupe ON public.events USING btree (((encode(substr(sha256((replace((((((project_id)::text || '/'::text) || trigger_slug) || '/'::text) || dedupe_key), '\'::text, '\\'::text))::bytea), 1, 16), 'hex'::text))::uuid)) WHERE (dedupe_key <> ''::text);
 CREATE INDEX events_trigger ON public.events USING btree (trigger_slug, project_id, id);
 
+create table export_positions (
+  stream text not null,
+  project_id uuid not null,
+  "position" bigint not null,
+  constraint export_positions_key PRIMARY KEY (stream, project_id)
+);
+
 create table failure_groups (
   project_id uuid not null,
   day timestamp(3) with time zone not null,

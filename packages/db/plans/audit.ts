@@ -13,6 +13,7 @@ import {
   putAuditChain,
 } from "../src/audit/chains.ts";
 import { endAuditEvent, insertAuditEvent, listAuditEvents } from "../src/audit/list.ts";
+import { findExportPosition, findUnsentChains, putExportPosition, readHourlyUsage } from "../src/exports/positions.ts";
 import { nowMs } from "../src/test-rows.ts";
 import { plan } from "./planner/plan.ts";
 import { seededAt, seededId } from "./planner/seed.ts";
@@ -66,3 +67,9 @@ for (const [name, filter] of [
   ["list_audit_events_of_actor, of a project and an action", { ...ofActor, projectId, action: "Test.Do1" }],
 ] as const)
   plan(name, (db) => listAuditEvents(db, filter, page));
+plan("find_unsent_audit_chains", (db) => findUnsentChains(db, "audit x"), {
+  wholeReads: ["audit_chains", "export_positions"],
+});
+plan("find_export_position", (db) => findExportPosition(db, "usage x"));
+plan("put_export_position", (db) => putExportPosition(db, "usage x", { position: nowMs }));
+plan("read_hourly_usage", (db) => readHourlyUsage(db, seededAt(1)));

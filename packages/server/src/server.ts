@@ -6,6 +6,7 @@ import type { Config } from "./config/config.ts";
 import { consolePath } from "./console/headers.ts";
 import { readBuiltConsole } from "./console/parts.ts";
 import { drain } from "./drain.ts";
+import { startExport } from "./export/start-export.ts";
 import { createHttp } from "./http/create-http.ts";
 import type { HttpTimeouts } from "./listen/http-server.ts";
 import { openTls } from "./listen/tls.ts";
@@ -153,6 +154,10 @@ async function openParts(given: Config, options: ServerOptions, opened: AsyncDis
   if (config.role !== "api") {
     const placing = startPlacing({ ...store, sealer: vault.sealer, logger });
     opened.defer(() => placing.stop());
+  }
+  if (config.role !== "api" && config.exportTarget !== undefined) {
+    const exporting = startExport(config.exportTarget, { ...store, logger });
+    opened.defer(() => exporting.stop());
   }
   closeParts(parts, opened);
   return { parts, firstKey, restored, isConsoleBuilt: built !== undefined, listening };

@@ -184,6 +184,7 @@ export const erasedTables: readonly ErasedTable[] = [
     "the audit log is kept; it has the entity as a keyed digest alone",
   ),
   ofDeployment(t.auditChains, "hashes of what stays"),
+  ofDeployment(t.exportPositions, "how far what stays was sent to a target of the operator"),
   { table: t.hookAnswers, project: t.hookAnswers.projectId, entity: of(t.hookAnswers.entityId) },
   {
     ...{ table: t.toolCalls, project: t.toolCalls.projectId },

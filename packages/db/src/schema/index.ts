@@ -33,6 +33,7 @@ export {
   auditEvents,
   erasurePrograms,
   erasures,
+  exportPositions,
   failureGroups,
   projectPolicies,
   projects,

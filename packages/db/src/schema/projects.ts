@@ -144,6 +144,23 @@ export const sweepTurns = pgTable("sweep_turns", {
   nextAt: time("next_at").notNull(),
 });
 
+/**
+ * Positions up to which records were sent to a target outside svc (SVC_EXPORT_TO). A node moves a position forward after the target has
+ * taken the records.
+ */
+export const exportPositions = pgTable(
+  "export_positions",
+  {
+    /** The kind of the records, `audit` or `usage`, and a digest of the target's address. */
+    stream: text("stream").notNull(),
+    /** Project of the records. For usage, it is the lowest possible id, because one position holds for all projects. */
+    projectId: idColumn("prj")("project_id").notNull(),
+    /** For `audit`, the position in the project's chain. For `usage`, the end of the last hour that was sent, in epoch milliseconds. */
+    position: bigint("position", { mode: "number" }).notNull(),
+  },
+  (table) => [primaryKey({ name: "export_positions_key", columns: [table.stream, table.projectId] })],
+);
+
 /** A known text, sealed by the first node, in one row. A node that cannot open it has other vault keys and must not run. */
 export const vaultCheck = pgTable("vault_check", {
   id: smallint("id").primaryKey(),

@@ -32,7 +32,7 @@ export const audiences = ["accounts", "projects"] as const;
  * Sweeps (regular tasks) that only one node runs each time. `warnings`: warns projects of quotas that are nearly used up, and of webhook
  * secrets that end soon. `stored bytes`: measures how much data each project stores.
  */
-export const turnedSweeps = ["warnings", "stored bytes"] as const;
+export const turnedSweeps = ["warnings", "stored bytes", "export"] as const;
 
 /**
  * Mode of a job. `live`: its program runs. `simulate`: its program runs but sends no writes. `rehearse`: its program does not run; the job

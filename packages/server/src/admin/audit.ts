@@ -92,12 +92,14 @@ function eventMessage(event: AuditEvent): AuditEventMessage {
   });
 }
 
-function actorText({ actor, actorId }: AuditEvent): string {
+/** Returns the actor of an audited action as a text: an id of a key, job or person, or a word such as `admin`. */
+export function actorText({ actor, actorId }: AuditEvent): string {
   if (actorId === null) return actor;
   if (actor === "person") return idOfUuid("per", actorId);
   return actor === "key" || actor === "job" ? idOfUuid(actor, actorId) : actor;
 }
 
-function projectText(projectId: ProjectId): string {
+/** Returns the id of an entry's project. It is empty for an entry of the whole deployment. */
+export function projectText(projectId: ProjectId): string {
   return projectId === deploymentProject ? "" : projectId;
 }

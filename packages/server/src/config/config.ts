@@ -9,6 +9,7 @@ import type { EmbeddingsTarget } from "@svc/node";
 import type { LevelWithSilent } from "pino";
 import { readEmbeddings } from "./embeddings.ts";
 import { ConfigError, type ConfigFault, type Environment } from "./environment.ts";
+import { type ExportTarget, readExportTarget } from "./export-target.ts";
 import { checkApart, type ListenAddress, parseHost, parseListenAddress, readHosts, readTlsFiles } from "./listen.ts";
 import { type OidcSettings, readOidc } from "./oidc.ts";
 import { type ConfigReader, createConfigReader, parseBoundedDuration } from "./reader.ts";
@@ -105,6 +106,8 @@ export type Config = {
   readonly jobRetentionMs: number | undefined;
   /** Time in milliseconds after which svc reads the tools of an imported MCP server again. `off`: it reads no source by itself. */
   readonly toolkitRefreshMs: number | "off";
+  /** Target of the audit log and of the usage of projects. Undefined if they are sent nowhere. */
+  readonly exportTarget: ExportTarget | undefined;
   readonly logLevel: LevelWithSilent;
   /** How the process makes spans for an OpenTelemetry receiver. Undefined if it makes none. */
   readonly tracing: TracingSettings | undefined;
@@ -226,6 +229,7 @@ export function readConfig(environment: Environment, places: ConfigFolders = cur
     }),
     jobRetentionMs: reader.parsed("SVC_JOB_RETENTION", parseJobRetention),
     toolkitRefreshMs: reader.parsed("SVC_TOOLKIT_REFRESH", parseToolkitRefresh) ?? 6 * 3_600_000,
+    exportTarget: readExportTarget(reader),
     logLevel: reader.choice("SVC_LOG_LEVEL", ["trace", "debug", "info", "warn", "error", "fatal", "silent"], "info"),
     tracing: readTracing(reader, environment),
     tracedToolkits: new Set(reader.list("SVC_TRACE_TOOLKITS")),

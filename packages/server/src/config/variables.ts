@@ -144,6 +144,11 @@ const table = {
     "which traces are sent: always_on, always_off, traceidratio, or one of these after parentbased_, which lets the caller decide",
   ],
   OTEL_TRACES_SAMPLER_ARG: ["1", "part of the traces that traceidratio sends, from 0 to 1"],
+  SVC_EXPORT_TO: [
+    "empty: nowhere",
+    "where svc sends the audit log and the usage of projects: file:///path, syslog://host:601, syslog+tls://host:6514, or the https address of a collector",
+  ],
+  SVC_EXPORT_TOKEN: ["empty", "bearer token of that collector"],
   SVC_TRACE_TOOLKITS: [
     "empty: none",
     "slugs of toolkits whose apps get the header traceparent, comma separated; * for every toolkit",

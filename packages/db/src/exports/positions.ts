@@ -1,0 +1,71 @@
+import { idOfUuid, isoTime, type ProjectId, uuidOfId } from "@svc/core";
+import { deploymentProject } from "../audit/list.ts";
+import type { Executor } from "../connect.ts";
+import { statement } from "../sql/statement.ts";
+
+/** A chain of the audit log whose entries after the position `after` were not sent yet. `length`: position of its last entry. */
+export type UnsentChain = { readonly projectId: ProjectId; readonly after: number; readonly length: number };
+
+/** Finds the chains that are longer than their position in a stream. Reads all chains, one for each project. */
+const selectUnsent = statement<{ id: string; after: number; length: number }>(
+  "find_unsent_audit_chains",
+  `select c.project_id as id, coalesce(p.position, 0)::float8 as after, c.length
+   from audit_chains c left join export_positions p on p.stream = $1::text and p.project_id = c.project_id
+   where c.length > coalesce(p.position, 0) limit $2::int4`,
+);
+
+/** Maximum number of chains that one search returns. */
+const chainsMax = 1_000;
+
+/** Returns chains of the audit log that have entries which the stream lacks, at most 1,000. */
+export async function findUnsentChains(db: Executor, stream: string): Promise<UnsentChain[]> {
+  const found = await selectUnsent(db, [stream, chainsMax]);
+  return found.map(({ id, after, length }) => ({ projectId: idOfUuid("prj", id), after, length }));
+}
+
+const putPosition = statement<{ one: number }>(
+  "put_export_position",
+  `insert into export_positions as p (stream, project_id, position) values ($1::text, $2::uuid, $3::int8)
+   on conflict (stream, project_id) do update set position = greatest(p.position, excluded.position) returning 1 as one`,
+);
+
+/** Stores that everything up to a position was sent. A position never moves back. */
+export async function putExportPosition(
+  db: Executor,
+  stream: string,
+  { projectId = deploymentProject, position }: { readonly projectId?: ProjectId; readonly position: number },
+): Promise<void> {
+  await putPosition(db, [stream, uuidOfId(projectId), position]);
+}
+
+const selectPosition = statement<{ position: number }>(
+  "find_export_position",
+  "select position::float8 as position from export_positions where stream = $1::text and project_id = $2::uuid",
+);
+
+/** Returns the position of a stream that has one position for all projects. Undefined if nothing was sent yet. */
+export async function findExportPosition(db: Executor, stream: string): Promise<number | undefined> {
+  const [row] = await selectPosition(db, [stream, uuidOfId(deploymentProject)]);
+  return row?.position;
+}
+
+/** A count of a project's activity in one hour: of one series, with one outcome. */
+export type HourlyUsage = {
+  readonly projectId: ProjectId;
+  readonly series: string;
+  readonly outcome: string;
+  readonly count: number;
+};
+
+/** Reads the counts of one hour by the index activity_hours_at, without latencies and without counts of single subscriptions and tools. */
+const selectUsage = statement<{ id: string; series: string; outcome: string; count: number }>(
+  "read_hourly_usage",
+  `select project_id as id, series, outcome, count::float8 as count from activity_hours
+   where at = $1::timestamptz and subject = '' and series <> all('{delivery_latency,call_latency}') order by project_id, series, outcome`,
+);
+
+/** Returns the activity of all projects in the hour that begins at `atMs`, ordered by project. */
+export async function readHourlyUsage(db: Executor, atMs: number): Promise<HourlyUsage[]> {
+  const found = await selectUsage(db, [isoTime(atMs)]);
+  return found.map(({ id, ...row }) => ({ projectId: idOfUuid("prj", id), ...row }));
+}

@@ -1,0 +1,134 @@
+import { appendFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createId } from "@svc/core";
+import { addActivityHours } from "@svc/db/activity/write";
+import { createTestClock, type TestClock } from "@svc/testing/clock";
+import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
+import { startTestReceiver } from "@svc/testing/receiver";
+import { until } from "@svc/testing/until";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { ExportTarget } from "../config/export-target.ts";
+import { createLogger } from "../logger.ts";
+import { startExport } from "./start-export.ts";
+
+const hourMs = 3_600_000;
+const folder = mkdtempSync(join(tmpdir(), "svc-export-"));
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(async () => {
+  await database.drop();
+  rmSync(folder, { recursive: true });
+});
+
+/** Exports to a target while `work` runs. `round`: makes the export look once, and waits until it has finished. */
+async function exporting(target: ExportTarget, clock: TestClock, work: (round: () => Promise<void>) => Promise<void>) {
+  const logger = await createLogger({ level: "silent", destination: { write: () => {} } });
+  const loop = startExport(target, { db: database.db, clock, logger });
+  const isWaiting = () => until(() => clock.waiting() === 1);
+  await isWaiting();
+  try {
+    await work(async () => {
+      clock.advance(5_000);
+      await isWaiting();
+    });
+  } finally {
+    await loop.stop();
+  }
+}
+
+/** Stores counts of a new project for the hour in which the clock is. Returns the project. */
+async function use(clock: TestClock) {
+  const projectId = createId("prj", clock.now());
+  const at = clock.now() - (clock.now() % hourMs);
+  const one = { projectId, subject: "", at, count: 3 };
+  await addActivityHours(database.db, [
+    { ...one, series: "events", outcome: "stored" },
+    { ...one, series: "calls", outcome: "ok" },
+    { ...one, series: "calls", outcome: "timeout", count: 1 },
+    { ...one, series: "call_latency", outcome: "7" },
+    { ...one, series: "calls", subject: "sales_crm.list_deals", outcome: "ok" },
+  ]);
+  return { projectId, from: new Date(at).toISOString(), until: new Date(at + hourMs).toISOString() };
+}
+
+const countsOfUse = { events: { stored: 3 }, calls: { ok: 3, timeout: 1 } };
+const rowOf = ({ projectId, ...times }: Awaited<ReturnType<typeof use>>) => {
+  return { kind: "usage", id: `${projectId}/${times.from}`, projectId, ...times, counts: countsOfUse };
+};
+const linesOf = (text: string) =>
+  text
+    .split("\n")
+    .filter(Boolean)
+    .map((line) => JSON.parse(line));
+
+test("a collector that fails gets the usage of the same hour again, and then not a second time", async () => {
+  await using receiver = await startTestReceiver();
+  receiver.script({ status: 503 }, { status: 200 });
+  const clock = createTestClock(Date.UTC(2026, 0, 5, 9, 30));
+  const target = { kind: "http", address: receiver.url, url: receiver.url, token: "token-of-the-collector" } as const;
+  await exporting(target, clock, async (round) => {
+    await round();
+    const used = await use(clock);
+    // The hour ends, and ten minutes later its counts are complete.
+    clock.advance(hourMs / 2 + 599_000);
+    await round();
+    expect(receiver.requests).toHaveLength(1);
+    await round();
+    await round();
+    expect(receiver.requests).toHaveLength(2);
+    for (const { headers, body } of receiver.requests) {
+      expect(headers).toMatchObject({
+        authorization: "Bearer token-of-the-collector",
+        "content-type": "application/x-ndjson",
+      });
+      expect(linesOf(body.toString())).toEqual([rowOf(used)]);
+    }
+  });
+});
+
+test("a file gets lines, and an incomplete line at its end is removed", async () => {
+  const path = join(folder, "records.jsonl");
+  appendFileSync(path, '{"kind":"audit"}\n{"kind":"aud');
+  const clock = createTestClock(Date.UTC(2026, 0, 6, 9, 30));
+  await exporting({ kind: "file", address: `file://${path}`, path }, clock, async (round) => {
+    await round();
+    const first = await use(clock);
+    clock.advance(hourMs);
+    const second = await use(clock);
+    clock.advance(hourMs);
+    await round();
+    expect(linesOf(readFileSync(path, "utf8"))).toEqual([{ kind: "audit" }, rowOf(first), rowOf(second)]);
+  });
+});
+
+test("a syslog receiver gets messages of RFC 5424, each after its length", async () => {
+  let received = "";
+  const server = createServer((socket) => {
+    socket.on("data", (chunk) => {
+      received += chunk.toString("utf8");
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as { port: number };
+  const clock = createTestClock(Date.UTC(2026, 0, 7, 9, 30));
+  const target = { kind: "syslog", address: "syslog://a", host: "127.0.0.1", port, isTls: false } as const;
+  try {
+    await exporting(target, clock, async (round) => {
+      await round();
+      const used = await use(clock);
+      clock.advance(2 * hourMs);
+      await round();
+      const [, length, message = ""] = /^(\d+) (.*)$/s.exec(received) ?? [];
+      expect(Buffer.byteLength(message)).toBe(Number(length));
+      const [, json = ""] =
+        /^<134>1 2026-01-07T09:00:00\.000Z [\x21-\x7e]+ svc - usage - (\{.*\})$/.exec(message) ?? [];
+      expect(JSON.parse(json)).toEqual(rowOf(used));
+    });
+  } finally {
+    server.close();
+  }
+});

@@ -26,8 +26,9 @@ export function readTracing(reader: ConfigReader, environment: Environment): Tra
   const base = reader.parsed("OTEL_EXPORTER_OTLP_ENDPOINT", parseReceiver);
   const sampler = reader.choice("OTEL_TRACES_SAMPLER", samplers, "parentbased_always_on");
   const ratio = reader.parsed("OTEL_TRACES_SAMPLER_ARG", parseRatio) ?? 1;
-  const isOff = environment.get("OTEL_SDK_DISABLED") === "true" || environment.get("OTEL_TRACES_EXPORTER") === "none";
-  if ((whole ?? base) === undefined || isOff) return undefined;
+  if ((whole ?? base) === undefined) return undefined;
+  if (environment.get("OTEL_SDK_DISABLED") === "true" || environment.get("OTEL_TRACES_EXPORTER") === "none")
+    return undefined;
   const number = (name: string, fallback: number) => {
     const value = Number(environment.get(name) ?? "");
     return Number.isSafeInteger(value) && value > 0 ? value : fallback;

@@ -178,6 +178,41 @@ browserTest(
   },
 );
 
+browserTest(
+  "steps are moved and renamed by keyboard, removed, and each change undone; accounts are connected by one press",
+  async () => {
+    const { page, faults } = await consoles.open({ path: path("programs/new?example=triage-incidents-and-page") });
+    faults.expectStatus(400);
+    const keys = keyboardOf(page);
+    const ids = () => page.locator("ol > li > section > div > h3").allTextContents();
+    await page.getByRole("button", { name: "Connect 1 sandbox account" }).click();
+    await page.getByText("Ready to run. No approval needed.").waitFor();
+    const before = await ids();
+    expect(before.slice(0, 4)).toEqual(["incidents", "oldest", "first", "triage"]);
+    await keys.tabTo(page.getByRole("button", { name: "Actions of step first" }));
+    await keys.press("Alt+ArrowUp");
+    await until(async () => (await ids())[1] === "first");
+    await page.getByRole("button", { name: "Actions of step first" }).and(page.locator(":focus")).waitFor();
+    await page.getByRole("heading", { name: /problem/ }).waitFor();
+    await keys.press("Alt+ArrowDown");
+    await until(async () => (await ids())[1] === "oldest");
+    const step = page.getByRole("region", { name: "Step oldest" });
+    await step.getByRole("button", { name: /more fields$/ }).click();
+    await step.getByLabel("Id").fill("sorted");
+    await keys.press("Enter");
+    await page.getByRole("region", { name: "Step sorted" }).waitFor();
+    expect(await page.getByRole("region", { name: "Step first" }).getByLabel("Rows of").inputValue()).toBe("sorted");
+    await page.getByText("Ready to run. No approval needed.").waitFor();
+    await page.getByRole("button", { name: "Actions of step sorted" }).click();
+    await page.getByRole("menuitem", { name: "Remove" }).click();
+    await page.getByRole("region", { name: "Step sorted" }).waitFor({ state: "detached" });
+    for (let undone = 0; undone < 4; undone += 1) await page.getByRole("button", { name: "Undo" }).click();
+    expect(await ids()).toEqual(before);
+    await page.getByRole("radio", { name: "JSON" }).check();
+    await page.getByRole("textbox", { name: "Program" }).getByText('"oldest"').first().waitFor();
+  },
+);
+
 browserTest("a schedule is changed, paused, resumed, started once and deleted by keyboard", async () => {
   const id = await makeSchedule("yearly", "Tell the team each year");
   const { page, faults } = await consoles.open({ path: path(`schedules/${id}`) });
@@ -189,10 +224,12 @@ browserTest("a schedule is changed, paused, resumed, started once and deleted by
   const stands = async () => (await standing("GetStandingProgram", { id })).standingProgram;
   await press("link", "Change");
   await page.getByRole("heading", { name: "Change Tell the team each year", level: 1 }).waitFor();
+  await page.getByText(/^Input, rate and other details of the schedule: drift/).click();
   expect(await page.getByLabel("drift", { exact: true }).inputValue()).toBe('"follow"');
   expect(await page.getByLabel("Spread over", { exact: true }).inputValue()).toBe("1m");
   await keys.tabTo(page.getByLabel("If the last run still works"));
   await keys.type("run both");
+  await press("button", "More");
   await press("button", "Several at once");
   await keys.tabTo(page.getByLabel("Concurrent runs"));
   await keys.type("4");

@@ -14,8 +14,8 @@ export type Document = {
   /** The parsed text. Undefined while the text is not a JSON object, which only the text editor can cause. */
   readonly root: Json | undefined;
   /**
-   * Changes the text. Consecutive changes with the same `of`, such as the key presses in one field, are undone together. `of` is a JSON
-   * Pointer, or the name of an action.
+   * Changes the text. `of`: JSON Pointer of the changed value, or the name of an action such as `move`. Consecutive changes of one value,
+   * such as the key presses in one field, are undone together. Each action is undone by itself.
    */
   readonly change: (of: string, patch: (text: string) => string) => void;
   /** Sets the value at a JSON Pointer. Undefined removes it. */
@@ -33,7 +33,7 @@ export function useDocument(initial: string): Document {
     setState((old) => {
       const next = patch(old.text);
       if (next === old.text) return old;
-      const isSame = old.past.at(-1)?.of === of;
+      const isSame = of.startsWith("/") && old.past.at(-1)?.of === of;
       return { text: next, past: isSame ? old.past : [...old.past, { of, text: old.text }].slice(-undoneMax) };
     });
   return {

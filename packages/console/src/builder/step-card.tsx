@@ -61,8 +61,10 @@ export function StepCard({
       className={styles["card"]}
       aria-label={`Step ${id}`}
       data-step={pointer}
-      onKeyDown={(event) => {
-        if (!event.altKey || (event.key !== "ArrowUp" && event.key !== "ArrowDown")) return;
+      // The button of the menu opens it with the arrow keys, so the card gets the keys first.
+      onKeyDownCapture={(event) => {
+        const isOwn = event.target instanceof Element && event.target.closest("[data-step]") === event.currentTarget;
+        if (!isOwn || !event.altKey || (event.key !== "ArrowUp" && event.key !== "ArrowDown")) return;
         event.preventDefault();
         event.stopPropagation();
         builder.move(list, index, event.key === "ArrowUp" ? -1 : 1);

@@ -60,7 +60,7 @@ export function useEditorMode(document: Document, label: string, faults: readonl
             initial={started}
             label={label}
             marks={marks}
-            onChange={(to) => document.change("json", () => to)}
+            onChange={(to) => document.change("/", () => to)}
             handle={editor}
           />
         </Suspense>

@@ -11,6 +11,7 @@ import { useEditorMode } from "../../builder/use-editor-mode.tsx";
 import { useSettled } from "../../clock.ts";
 import { fieldText } from "../../json/value.ts";
 import { TextField } from "../../ui/fields/field.tsx";
+import { Disclosure } from "../../ui/layout/disclosure.tsx";
 import { Columns, Page } from "../../ui/layout/page.tsx";
 import { Section } from "../../ui/layout/section.tsx";
 import { Stack } from "../../ui/layout/stack.tsx";
@@ -22,6 +23,7 @@ import { Copyable } from "../../ui/values/copy.tsx";
 import { Facts } from "../../ui/values/facts.tsx";
 import type { PlacedFault } from "../../words/placed-faults.ts";
 import { prettyJson } from "../../words/pretty-json.ts";
+import { ProgramPicture } from "../jobs/job-graph.tsx";
 import { useJob } from "../jobs/use-job.ts";
 import { estimateFacts, placeProgramFaults } from "./check-words.ts";
 import { exampleProgram } from "./example.ts";
@@ -76,6 +78,9 @@ function ProgramEditor({ initial, projectId }: { initial: string; projectId: str
           {check.data !== undefined && (faults.length > 0 || all.length === 0) && (
             <CheckResult answer={check.data} faults={faults} isCurrent={isCurrent} onGoTo={mode.goTo} />
           )}
+          <Disclosure summary="Picture of the steps and their data">
+            <ProgramPicture programJson={checked} />
+          </Disclosure>
         </Stack>
       </Columns>
     </Page>

@@ -3,75 +3,74 @@ import { JsonField } from "../../builder/json-field.tsx";
 import { pointerTo } from "../../form/faults.ts";
 import { numberOf } from "../../form/value.ts";
 import { isObject } from "../../json/value.ts";
-import { TextField } from "../../ui/fields/field.tsx";
-import { FieldItem } from "../../ui/fields/field-group.tsx";
+import { GroupFaults } from "../../ui/fields/field-group.tsx";
 import { Icon } from "../../ui/icon.tsx";
+import { Disclosure } from "../../ui/layout/disclosure.tsx";
+import { Stack } from "../../ui/layout/stack.tsx";
 import { startedBy } from "./definition.ts";
 import { type DefinitionForm, faultAt, textInput, valueAt } from "./definition-form.ts";
 import styles from "./extras.module.css";
 
-/** An optional value of a schedule. `add`: words of the button that adds it. */
+/**
+ * An optional value of a schedule. `add`: words of the button that adds it. `label`: words in front of the value. `isOfTimes`: true if only
+ * schedules that start at times have it. `isRare`: true if it is offered after a press.
+ */
 type Extra = {
   readonly pointer: string;
   readonly add: string;
   readonly label: string;
-  readonly hint: string;
-  readonly placeholder?: string;
-  readonly kind: "text" | "number" | "code" | "json";
-  /** True if only schedules that start at times have the value. */
+  readonly placeholder: string;
+  readonly isNumber?: true;
   readonly isOfTimes?: true;
+  readonly isRare?: true;
 };
 
 const extras: readonly Extra[] = [
   {
     ...{ pointer: "/source/schedule/jitter", add: "Spread over a time", label: "Spread over", placeholder: "2m" },
-    ...{ kind: "text", isOfTimes: true, hint: "Each run starts at a moment within this time." },
+    isOfTimes: true,
   },
   {
-    ...{
-      pointer: "/pauseAfter",
-      add: "Pause after failures",
-      label: "Pause after failures in a row",
-      placeholder: "10",
-    },
-    ...{ kind: "number", hint: "Default: 10. 0: never." },
+    ...{ pointer: "/pauseAfter", add: "Pause after failures", label: "Pause after failures in a row" },
+    ...{ placeholder: "10", isNumber: true },
   },
   {
-    ...{ pointer: "/budget/runs", add: "At most N runs a day", label: "Runs per day", kind: "number" },
-    hint: "Extra runs wait for the next day.",
+    ...{ pointer: "/budget/runs", add: "At most N runs a day", label: "Runs per day" },
+    ...{ placeholder: "20", isNumber: true },
   },
   {
-    ...{ pointer: "/budget/toolCalls", add: "At most N calls a day", label: "Tool calls per day", kind: "number" },
-    hint: "Extra runs wait for the next day.",
+    ...{ pointer: "/when", add: "Only when…", label: "Only when", placeholder: "has(event.payload.id)" },
   },
   {
-    ...{ pointer: "/budget/writes", add: "At most N writes a day", label: "Writes per day", kind: "number" },
-    hint: "Extra runs wait for the next day.",
+    ...{ pointer: "/source/schedule/endAt", add: "Until a date", label: "Until", placeholder: "2027-12-31T00:00:00Z" },
+    isOfTimes: true,
   },
   {
-    ...{ pointer: "/rate", add: "At most N runs in a time", label: "Rate", kind: "json" },
-    hint: 'Such as {"max": 10, "per": "1m"}. Extra runs wait.',
+    ...{ pointer: "/source/schedule/startAt", add: "From a date", label: "From", placeholder: "2027-01-01T00:00:00Z" },
+    ...{ isOfTimes: true, isRare: true },
   },
   {
-    ...{ pointer: "/overlap/max", add: "Several at once", label: "Concurrent runs", kind: "number" },
-    hint: "1 to 100. Default: 1, or 100 if both run.",
+    ...{ pointer: "/overlap/max", add: "Several at once", label: "Concurrent runs", placeholder: "1 to 100" },
+    ...{ isNumber: true, isRare: true },
   },
   {
-    ...{ pointer: "/when", add: "Only when…", label: "Only when", kind: "code", placeholder: "has(event.payload.id)" },
-    hint: "A condition in CEL over fire, event, row and params.",
+    ...{ pointer: "/budget/toolCalls", add: "At most N calls a day", label: "Tool calls per day" },
+    ...{ placeholder: "100", isNumber: true, isRare: true },
   },
   {
-    ...{ pointer: "/input", add: "Input of each run", label: "Input of each run", kind: "json" },
-    hint: 'For a program that has an inputSchema, such as {"day": {"$ref": "fire.localDate"}}.',
+    ...{ pointer: "/budget/writes", add: "At most N writes a day", label: "Writes per day" },
+    ...{ placeholder: "50", isNumber: true, isRare: true },
   },
-  {
-    ...{ pointer: "/source/schedule/startAt", add: "From a date", label: "From", kind: "text", isOfTimes: true },
-    ...{ placeholder: "2027-01-01T00:00:00Z", hint: "The first run is at this time or later." },
-  },
-  {
-    ...{ pointer: "/source/schedule/endAt", add: "Until a date", label: "Until", kind: "text", isOfTimes: true },
-    ...{ placeholder: "2027-12-31T00:00:00Z", hint: "The last run is before this time." },
-  },
+];
+
+/** Optional values that are written as JSON, with the words and the hints of their fields. */
+const details: readonly (readonly [pointer: string, label: string, hint: string])[] = [
+  [
+    "/input",
+    "Input of each run",
+    'For a program that has an inputSchema, such as {"day": {"$ref": "fire.localDate"}}.',
+  ],
+  ["/rate", "Rate", 'Such as {"max": 10, "per": "1m"}. Extra runs wait.'],
 ];
 
 /** Values that other parts of the page show, or that every definition has. */
@@ -87,78 +86,103 @@ const opened: ReadonlySet<string> = new Set([
   ...["/source", "/source/schedule", "/source/trigger", "/source/poll", "/overlap", "/budget"],
 ]);
 
-/** Draws the optional values of a schedule: those that it has as fields, the others as buttons that add them. */
+/** Draws the optional values of a schedule: those that it has as inputs, the others as buttons that add them. */
 export function Extras({ form }: { form: DefinitionForm }) {
   const [added, setAdded] = useState<readonly string[]>([]);
+  const [isMore, setMore] = useState(false);
   const isOfTimes = !["trigger", "poll"].includes(startedBy(form.document.root));
   const offered = extras.filter((extra) => isOfTimes || extra.isOfTimes !== true);
   const isShown = ({ pointer }: Extra) =>
     valueAt(form, pointer) !== undefined || added.includes(pointer) || faultAt(form, pointer) !== undefined;
-  const known = new Set([...shownElsewhere, ...extras.map(({ pointer }) => pointer)]);
-  const remove = (pointer: string) => {
-    setAdded((old) => old.filter((one) => one !== pointer));
-    form.document.set(pointer, undefined);
-  };
+  const missing = offered.filter((extra) => !isShown(extra));
+  const hidden = missing.filter(({ isRare }) => isRare === true && !isMore);
   return (
     <>
       <div className={styles["also"]}>
         <span className={styles["word"]}>Also</span>
-        {offered
-          .filter((extra) => !isShown(extra))
-          .map(({ pointer, add }) => (
-            <button
-              key={pointer}
-              type="button"
-              className={styles["add"]}
-              onClick={() => setAdded((old) => [...old, pointer])}
-            >
-              <Icon name="plus" size={12} />
-              {add}
-            </button>
-          ))}
-      </div>
-      <div className={styles["fields"]}>
         {offered.filter(isShown).map((extra) => (
-          <FieldItem key={extra.pointer} label={extra.label} onRemove={() => remove(extra.pointer)}>
-            <ExtraField extra={extra} form={form} />
-          </FieldItem>
+          <ExtraChip
+            key={extra.pointer}
+            extra={extra}
+            form={form}
+            onRemove={() => {
+              setAdded((old) => old.filter((one) => one !== extra.pointer));
+              form.document.set(extra.pointer, undefined);
+            }}
+          />
         ))}
-        {unknownPointers(form.document.root, "", known).map((pointer) => (
-          <FieldItem key={pointer} label={wordsOf(pointer)} onRemove={() => remove(pointer)}>
-            <JsonField
-              document={form.document}
-              pointer={pointer}
-              label={wordsOf(pointer)}
-              fault={faultAt(form, pointer)}
-            />
-          </FieldItem>
-        ))}
+        {missing
+          .filter((extra) => !hidden.includes(extra))
+          .map(({ pointer, add }) => (
+            <AddButton key={pointer} words={add} onPress={() => setAdded((old) => [...old, pointer])} />
+          ))}
+        {hidden.length > 0 && <AddButton words="More" onPress={() => setMore(true)} />}
       </div>
+      <GroupFaults faults={extras.flatMap(({ pointer }) => faultAt(form, pointer) ?? [])} />
     </>
   );
 }
 
-function ExtraField({
-  extra: { pointer, label, hint, placeholder, kind },
-  form,
-}: {
-  extra: Extra;
-  form: DefinitionForm;
-}) {
-  if (kind === "json")
-    return (
-      <JsonField document={form.document} pointer={pointer} label={label} hint={hint} fault={faultAt(form, pointer)} />
-    );
-  const isNumber = kind === "number";
-  const read = isNumber ? numberOf : undefined;
+function AddButton({ words, onPress }: { words: string; onPress: () => void }) {
   return (
-    <TextField
-      {...textInput(form, pointer, label, read)}
-      {...(isNumber ? { inputMode: "numeric" as const } : {})}
-      mono={kind === "code"}
-      placeholder={placeholder}
-      hint={hint}
-    />
+    <button type="button" className={styles["add"]} onClick={onPress}>
+      <Icon name="plus" size={12} />
+      {words}
+    </button>
+  );
+}
+
+function ExtraChip({ extra, form, onRemove }: { extra: Extra; form: DefinitionForm; onRemove: () => void }) {
+  const { pointer, label, placeholder, isNumber } = extra;
+  const { value, fault, onChange } = textInput(form, pointer, label, isNumber === true ? numberOf : undefined);
+  return (
+    <span className={styles["chip"]}>
+      <label className={styles["label"]}>
+        {label}
+        <input
+          className={styles["input"]}
+          value={value}
+          placeholder={placeholder}
+          aria-invalid={fault !== undefined}
+          inputMode={isNumber === true ? "numeric" : undefined}
+          autoComplete="off"
+          spellCheck={false}
+          onChange={({ target }) => onChange(target.value)}
+        />
+      </label>
+      <button type="button" className={styles["remove"]} aria-label={`Remove ${label}`} onClick={onRemove}>
+        <Icon name="cross" size={12} />
+      </button>
+    </span>
+  );
+}
+
+/** Draws the values of a schedule that are written as JSON. It opens if one of them has an error. */
+export function Details({ form }: { form: DefinitionForm }) {
+  const known = new Set([...shownElsewhere, ...extras.map(({ pointer }) => pointer), ...details.map(([one]) => one)]);
+  const unknown = unknownPointers(form.document.root, "", known).map(
+    (pointer) => [pointer, wordsOf(pointer), ""] as const,
+  );
+  const fields = [...details, ...unknown];
+  const set = fields.filter(([pointer]) => valueAt(form, pointer) !== undefined).map(([, label]) => label);
+  return (
+    <Disclosure
+      initiallyOpen={fields.some(([pointer]) => faultAt(form, pointer) !== undefined)}
+      summary={`Input, rate and other details of the schedule${set.length === 0 ? "" : `: ${set.join(", ")}`}`}
+    >
+      <Stack>
+        {fields.map(([pointer, label, hint]) => (
+          <JsonField
+            key={pointer}
+            document={form.document}
+            pointer={pointer}
+            label={label}
+            hint={hint}
+            fault={faultAt(form, pointer)}
+          />
+        ))}
+      </Stack>
+    </Disclosure>
   );
 }
 

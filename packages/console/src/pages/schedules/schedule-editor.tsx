@@ -16,7 +16,7 @@ import { FaultNotice } from "../../ui/notice/fault.tsx";
 import { FaultList } from "../../ui/notice/fault-list.tsx";
 import { placeFaults } from "../../words/placed-faults.ts";
 import { type DefinitionForm, pointerOf, textInput } from "./definition-form.ts";
-import { Extras } from "./extras.tsx";
+import { Details, Extras } from "./extras.tsx";
 import { programAt } from "./sample-input.ts";
 import { SchedulePreview } from "./schedule-preview.tsx";
 import { SentenceFields } from "./sentence-fields.tsx";
@@ -123,6 +123,7 @@ export function ScheduleEditor({
                 <ProgramCards document={document} base="/program" faults={placed} />
               </Suspense>
             </Section>
+            <Details form={form} />
           </Stack>
         )}
         <Stack>

@@ -64,7 +64,7 @@ function Rest({ by, form, runs }: { by: StartedBy; form: DefinitionForm; runs: R
             value={entities[0] ?? ""}
             fault={calls.some(({ pointer }) => faultAt(form, `${pointer}/entity`) !== undefined)}
             onChange={(entity) =>
-              document.change("user", (text) =>
+              document.change("/program/entity", (text) =>
                 calls.reduce((old, { pointer }) => setText(old, `${pointer}/entity`, JSON.stringify(entity)), text),
               )
             }

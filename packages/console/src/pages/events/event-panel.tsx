@@ -11,7 +11,7 @@ import { EventDeliveries } from "./event-deliveries.tsx";
 import { EventFacts, EventPayload } from "./event-facts.tsx";
 
 /** Draws the panel of one event next to the list. A phone has no room for a panel: there, a row links to the event's page. */
-export function EventPanel({ projectId, id, onClose }: { projectId: string; id: string; onClose: () => void }) {
+export default function EventPanel({ projectId, id, onClose }: { projectId: string; id: string; onClose: () => void }) {
   const event = useQuery(TriggersService.method.getEvent, { id });
   const found = event.data?.event;
   if (useIsPhone()) return null;

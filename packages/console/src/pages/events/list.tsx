@@ -1,5 +1,6 @@
 import { type Event, type EventDeliveries, TriggersService } from "@svc/gen/triggers";
 import { Link } from "@tanstack/react-router";
+import { lazy, Suspense } from "react";
 import { useNow } from "../../clock.ts";
 import { ListPage, listPage } from "../../frame/list-page.tsx";
 import { Button, buttonClass } from "../../ui/buttons/button.tsx";
@@ -12,10 +13,11 @@ import { State } from "../../ui/values/state.tsx";
 import { Time } from "../../ui/values/time.tsx";
 import { deliveryCountWords } from "../../words/deliveries.ts";
 import { DeliveredEvent } from "../deliveries/delivered-event.tsx";
-import { EventPanel } from "./event-panel.tsx";
 import { beyondReplays, type EventsSearch, eventsSearch, replayOfThese } from "./filters.ts";
 import styles from "./list.module.css";
 import { TriggerChoice, useEventToolkits } from "./trigger-choice.tsx";
+
+const EventPanel = lazy(() => import("./event-panel.tsx"));
 
 const events = listPage({
   title: "Events",
@@ -74,7 +76,11 @@ const events = listPage({
   ),
   rowId: ({ id }) => id,
   open: ({ id }, projectId) => ({ to: "/p/$projectId/events/$eventId", params: { projectId, eventId: id } }),
-  panel: EventPanel,
+  panel: (part) => (
+    <Suspense>
+      <EventPanel {...part} />
+    </Suspense>
+  ),
   empty: NoEvents,
   noMatch: "No event matches",
 });

@@ -34,6 +34,7 @@ runOrExit(join(programs, "initdb"), ["-D", cluster, "-U", "svc", "--auth=trust",
 const given = Object.entries({ ...settings, port }).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
 const server = spawn(join(programs, "postgres"), ["-D", cluster, ...given], { ...account, cwd: "/", stdio: "ignore" });
 const ended = new Promise((resolve) => server.once("exit", resolve));
+for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => server.kill("SIGINT"));
 try {
   await untilReady();
   const url = `postgres://svc@127.0.0.1:${port}/postgres`;

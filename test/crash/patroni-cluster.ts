@@ -38,7 +38,7 @@ type Status = { name: string; role: string; state: string };
 // PostgreSQL refuses to run as root.
 const account = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 /** Longest time in milliseconds until a cluster is whole again. Patroni notices a lost leader after 20 s at the earliest. */
-const wholeMs = 180_000;
+const wholeMs = 600_000;
 
 /** Starts a cluster, and waits until it is whole. */
 export async function startPatroniCluster(): Promise<PatroniCluster> {

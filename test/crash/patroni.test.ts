@@ -17,7 +17,7 @@ function untilAcknowledged(loads: readonly Load[], count: number, timeoutMs: num
 }
 
 test("what svc answered 2xx outlives the leader of a Patroni cluster, and both nodes go on with the next leader", {
-  timeout: 60_000 + rounds * 300_000,
+  timeout: 60_000 + rounds * 900_000,
 }, async ({ skip }) => {
   const missing = missingPackages();
   if (missing.length > 0) skip(`apt-get install ${missing.join(" ")}: not on this machine`);

@@ -100,14 +100,14 @@ test("a failed job is traced down to the call that failed, and up to the post", 
   const trace = await client.stats.trace({ id: ids.job });
   expect(trace.why.map(({ nodeId }) => nodeId)).toEqual([ids.job, ids.call]);
   expect(trace.why[1]).toMatchObject({ remedy: Remedy.EDIT_PROGRAM, command: `svc tool-calls show ${ids.call}` });
-  expect(trace.why[1]?.sentence).toMatch(/^Call of sales_crm\.get_deal: Sales crm refused the call: "\w+/);
+  expect(trace.why[1]?.sentence).toMatch(/^Call of sales_crm\.get_deal: Sales CRM refused the call: "\w+/);
   expect(kindsOf(trace)).toEqual(["POST", "EVENT", "SCHEDULE", "RUN", "JOB", "CALL", "CALL"].sort());
 });
 
 test("a failed job, its call, a delivery and its attempt have the same sentence everywhere", async () => {
   const { job } = await client.jobs.getJob({ id: ids.job });
   const { call } = await client.tools.getToolCall({ id: ids.call });
-  const title = expect.stringMatching(/^Sales crm refused the call: "/);
+  const title = expect.stringMatching(/^Sales CRM refused the call: "/);
   const remedy = [Remedy.EDIT_PROGRAM, Remedy.RETRY_JOB];
   expect(job?.failure).toMatchObject({
     title,

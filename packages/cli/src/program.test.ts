@@ -50,7 +50,10 @@ test("help of `svc serve` lists the variables of the service", async () => {
 
 test.each([
   [["jobs", "sumbit", "p.json"], "unknown command 'svc jobs sumbit'. Did you mean `svc jobs submit`?"],
-  [["deliveries", "list"], "no deliveries are selected: give --event, --subscription or both"],
+  [
+    ["deliveries", "list"],
+    "no deliveries are selected: give --event, --subscription or --states, or --since with --state or --failed",
+  ],
   [["events", "list", "--until", "2026-03-14"], "expected a time such as 2026-03-14T09:00:00Z, or a span before now"],
   [["connections", "list", "--state", "gone"], "Allowed choices are pending, active, expired, superseded, revoked"],
   [["projects", "policy", "p", "--redirect-url", "notaurl"], "argument 'notaurl' is invalid. expected an absolute URL"],

@@ -26,5 +26,9 @@ test("every list that the service can be asked for has its page, but what no pag
     TriggersService,
   ];
   const lists = services.flatMap(({ methods }) => methods.map(({ name }) => name)).filter((name) => /^List/.test(name));
-  expect(lists.filter((name) => pageWords(name) === name).toSorted()).toEqual(["ListDeploymentSecrets", "ListHooks"]);
+  expect(lists.filter((name) => pageWords(name) === name).toSorted()).toEqual([
+    "ListDeploymentSecrets",
+    "ListHooks",
+    "ListPeople",
+  ]);
 });

@@ -75,6 +75,7 @@ test("a claim returns all that sending needs, and the row is leased", async () =
         payload: '{"a":"\\u0000 \\"{,}"}',
         occurredAtMs: nowMs - 7,
         receivedAtMs: nowMs,
+        traceparent: null,
       },
     },
   ]);

@@ -52,6 +52,7 @@ test("events, deliveries and tasks are stored together, leased if the caller sen
     receivedAt: nowMs,
     dedupeKey: "",
     account: null,
+    traceparent: null,
   });
   const deliveries = deliveriesForProject(db, projectId);
   const pending = {

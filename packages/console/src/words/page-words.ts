@@ -43,6 +43,7 @@ const places: Readonly<Record<string, readonly string[]>> = {
   "“You” in the settings": ["ListSessions"],
   "“Projects” in the administration": ["ListProjects"],
   "“Keys” of the project in the administration": ["ListApiKeys", "CreateApiKey"],
+  "“Company accounts” of the project in the administration": ["ListPeople", "CreateInvitation", "RemovePerson"],
   "“Policy” of the project in the administration": ["SetProjectPolicy"],
   "the page Quarantine": ["ListQuarantinedPosts", "GetQuarantinedPost", "ReleaseQuarantinedPosts"],
   "the audit log in the administration": ["ListAuditEvents"],

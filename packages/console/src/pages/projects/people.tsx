@@ -30,7 +30,7 @@ export function People({ projectId }: { projectId: string }) {
   );
   return (
     <Section
-      title="People"
+      title="Company accounts"
       actions={
         <Button icon="plus" onPress={() => setInviting(true)}>
           Invite a person
@@ -40,13 +40,13 @@ export function People({ projectId }: { projectId: string }) {
       <ListStates
         list={list}
         empty={
-          <Empty icon="key" title="No people yet">
+          <Empty icon="key" title="No company accounts yet">
             <p>Invite a person, or give a role to a group of the identity provider.</p>
           </Empty>
         }
       >
         <Stack>
-          <Items label="People">
+          <Items label="Company accounts">
             {list.rows.map((person) => (
               <PersonItem key={person.id} person={person} projectId={projectId} />
             ))}

@@ -26,9 +26,5 @@ test("every list that the service can be asked for has its page, but what no pag
     TriggersService,
   ];
   const lists = services.flatMap(({ methods }) => methods.map(({ name }) => name)).filter((name) => /^List/.test(name));
-  expect(lists.filter((name) => pageWords(name) === name).toSorted()).toEqual([
-    "ListDeploymentSecrets",
-    "ListHooks",
-    "ListPeople",
-  ]);
+  expect(lists.filter((name) => pageWords(name) === name).toSorted()).toEqual(["ListDeploymentSecrets", "ListHooks"]);
 });

@@ -1,4 +1,3 @@
-import { dateOf, readTime } from "@svc/core/time";
 import { type StandingProgram, type StandingRun, StandingRunState, StandingState } from "@svc/gen/standing";
 import { jobStatusOf, jobStatusWord } from "./jobs.ts";
 import { unknownWord, type Word } from "./word.ts";
@@ -171,15 +170,6 @@ const overlaps: readonly { value: string; words: string }[] = [
  */
 export function overlapOptions(by: string): { standard: string; options: readonly { value: string; words: string }[] } {
   return { standard: by === "trigger" || by === "poll" ? "queueAll" : "skip", options: overlaps };
-}
-
-const days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
-
-/** Returns a local time with its day of the week. For example, `2026-03-16T09:00:00` becomes `Mon 2026-03-16 09:00:00`. */
-function localWords(local: string): string {
-  const ms = readTime(`${local}Z`);
-  const day = ms === undefined ? "" : `${days[dateOf(ms).getUTCDay()]} `;
-  return `${day}${local.slice(0, 19).replace("T", " ")}`;
 }
 
 /** Returns a sentence with the number of recent events that would have started a schedule. */

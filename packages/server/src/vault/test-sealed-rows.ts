@@ -23,6 +23,7 @@ const prefixes: Readonly<Record<string, string>> = {
   "subscriptions.id": "sub",
   "tool_calls.id": "call",
   "jobs.id": "job",
+  "people.id": "per",
   job_id: "job",
   "job_asks.id": "ask",
   program_id: "stp",

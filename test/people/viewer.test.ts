@@ -7,13 +7,14 @@ import { ContactsService } from "@svc/gen/contacts";
 import { GrantsService } from "@svc/gen/grants";
 import { IdentityService } from "@svc/gen/identity";
 import { JobsService } from "@svc/gen/jobs";
-import { payload, Role, required_role } from "@svc/gen/options";
+import { payload, quotes_payload, Role, required_role } from "@svc/gen/options";
 import { SandboxService } from "@svc/gen/sandbox";
 import { SecretsService } from "@svc/gen/secrets";
 import { StandingService } from "@svc/gen/standing";
 import { StatsService } from "@svc/gen/stats";
 import { ToolsService } from "@svc/gen/tools";
 import { TriggersService } from "@svc/gen/triggers";
+import { startTestReceiver } from "@svc/testing/receiver";
 import { startTestServer, type TestServer } from "@svc/testing/server";
 import { until } from "@svc/testing/until";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -84,8 +85,8 @@ const decisions: Record<string, Record<string, "allowed" | "masked" | "refused">
   ConnectionsService: {
     InitiateConnection: "refused",
     CreateConnectLink: "refused",
-    GetConnection: "allowed",
-    ListConnections: "allowed",
+    GetConnection: "masked",
+    ListConnections: "masked",
     TestConnection: "refused",
     DeleteConnection: "refused",
     SetAccountReferences: "refused",
@@ -172,13 +173,13 @@ const decisions: Record<string, Record<string, "allowed" | "masked" | "refused">
     PreviewStandingProgram: "refused",
   },
   StatsService: {
-    GetBacklog: "allowed",
+    GetBacklog: "masked",
     QuerySeries: "allowed",
     GetStart: "allowed",
     WatchProject: "masked",
-    Trace: "allowed",
-    ListFailures: "allowed",
-    Search: "allowed",
+    Trace: "masked",
+    ListFailures: "masked",
+    Search: "masked",
   },
   ToolsService: {
     SearchTools: "allowed",
@@ -196,8 +197,8 @@ const decisions: Record<string, Record<string, "allowed" | "masked" | "refused">
   },
   TriggersService: {
     CreateSubscription: "refused",
-    ListSubscriptions: "allowed",
-    GetSubscription: "allowed",
+    ListSubscriptions: "masked",
+    GetSubscription: "masked",
     UpdateSubscription: "refused",
     PreviewSubscription: "refused",
     RotateSubscriptionSecret: "refused",
@@ -244,6 +245,7 @@ const harmless = [
 ];
 
 const methods: readonly DescMethod[] = services.flatMap((service) => service.methods);
+const isHidden = (field: DescField) => getOption(field, payload) || getOption(field, quotes_payload);
 const isOfViewers = (method: DescMethod) => getOption(method, required_role) === Role.VIEWER;
 
 function* fieldsOf(desc: DescMessage, seen = new Set<DescMessage>()): Generator<DescField> {
@@ -258,20 +260,31 @@ function* fieldsOf(desc: DescMessage, seen = new Set<DescMessage>()): Generator<
 test("every call has a decision for viewers, and the contract says the same", () => {
   const found: typeof decisions = {};
   for (const method of methods) {
-    const isMasked = [...fieldsOf(method.output)].some((field) => getOption(field, payload));
+    const isMasked = [...fieldsOf(method.output)].some(isHidden);
     const decision = !isOfViewers(method) ? "refused" : isMasked ? "masked" : "allowed";
     found[method.parent.name] = { ...found[method.parent.name], [method.name]: decision };
   }
   expect(found).toEqual(decisions);
 });
 
-test("every field of JSON and of bytes that a viewer may receive is a payload, or is known to have none", () => {
+/** Texts without data of customers, although fields with these names have such data in other messages. */
+const harmlessTexts = [
+  "ProgramFault.message",
+  "ProgramNote.message",
+  "StandingVersion.note",
+  "ToolkitSource.last_error",
+];
+const telling =
+  /(?:_json|_headers|_body|^body|^glance|^detail|_detail|^sentence|^summary|^message|^note|^sample|^text|last_error|_message)$/;
+
+test("every field that may have data, and that a viewer may receive, is hidden or is known to have none", () => {
   const open = methods
     .filter(isOfViewers)
     .flatMap((method) => [...fieldsOf(method.output)])
-    .filter((field) => !getOption(field, payload))
-    .filter(({ name, parent }) => name.endsWith("_json") && !harmless.includes(name) && parent !== undefined)
-    .map(({ name, parent }) => `${parent.name}.${name}`);
+    .filter((field) => !isHidden(field))
+    .filter(({ name, fieldKind }) => telling.test(name) && fieldKind !== "message" && !harmless.includes(name))
+    .map(({ name, parent }) => `${parent?.name}.${name}`)
+    .filter((name) => !harmlessTexts.includes(name));
   expect([...new Set(open)]).toEqual([]);
 });
 
@@ -279,7 +292,7 @@ let svc: TestServer;
 let viewer: string;
 let reader: string;
 beforeAll(async () => {
-  svc = await startTestServer();
+  svc = await startTestServer({ variables: { SVC_SANDBOX: "force", SVC_RETRY_SCHEDULE: "1h" } });
   const { projectId } = (await svc.call("svc.v1.IdentityService/GetIdentity")).json;
   const keyOf = async (role: string) => (await svc.admin("CreateApiKey", { projectId, role, name: role })).json.key;
   [viewer, reader] = [await keyOf("ROLE_VIEWER"), await keyOf("ROLE_READER")];
@@ -316,6 +329,100 @@ test("a viewer reads events and calls without their payloads, a reader with them
   });
   for (const bearer of [viewer, reader])
     expect((await read(bearer, "PublishEvent", { type: "order.paid" })).reason).toBe("ROLE_REQUIRED");
+});
+
+/**
+ * Plants texts in a payload, in an argument, in the answer of an endpoint and in the words of a job. Returns the calls of a viewer that
+ * read them.
+ */
+async function plant(url: string): Promise<[string, object][]> {
+  const call = async (name: string, body: object) => {
+    const answer = await svc.call(`svc.v1.${name}`, body);
+    expect([name, answer.status, answer.status === 200 ? "" : answer.json.message]).toEqual([name, 200, ""]);
+    return answer.json;
+  };
+  const schema = { type: "object", properties: { note: { type: "string" } } };
+  await call("TriggersService/PutEventType", { name: "order.lost", schemaJson: JSON.stringify(schema) });
+  const { subscription } = await call("TriggersService/CreateSubscription", { endpointUrl: url });
+  const program = {
+    ...{ version: 1, title: "Stop", inputSchema: { ...schema, required: ["note"] } },
+    steps: [{ id: "stop", fail: "Lost {input.note}", pause: true }],
+  };
+  const { standingProgram } = await call("StandingService/CreateStandingProgram", {
+    slug: "stop",
+    definitionJson: JSON.stringify({
+      ...{ version: 1, source: { trigger: { slug: "events.order.lost" } } },
+      ...{ input: { note: { $ref: "event.payload.note" } }, program },
+    }),
+  });
+  await call("ConnectionsService/InitiateConnection", { toolkitSlug: "sales_crm", entityId: "ada", apiKey: "any-key" });
+  for (const args of [{ deal_id: "planted-argument" }, { deal_id: 1, "planted-argument": true }])
+    await call("ToolsService/CallTool", {
+      ...{ toolSlug: "sales_crm.get_deal", entityId: "ada", argumentsJson: JSON.stringify(args) },
+    });
+  const { eventId } = await call("TriggersService/PublishEvent", {
+    ...{ type: "order.lost", payloadJson: JSON.stringify({ note: "planted-payload" }) },
+  });
+  const found = { job: "", run: "", delivery: "", call: "" };
+  await until(async () => {
+    const [run] =
+      (await call("StandingService/ListStandingRuns", { standingProgramId: standingProgram.id })).runs ?? [];
+    const { deliveries = [] } = await call("TriggersService/ListDeliveries", { eventId });
+    const { calls = [] } = await call("ToolsService/ListToolCalls", {});
+    Object.assign(found, { job: run?.jobId, run: run?.id, delivery: deliveries[0]?.id, call: calls[0]?.id });
+    return run?.jobStatus === "failed" && deliveries[0]?.attempts > 0;
+  });
+  const ids = [eventId, found.job, found.run, found.delivery, found.call, subscription.id, standingProgram.id];
+  return [
+    ...["event.lost", ...ids].map((id): [string, object] => ["StatsService/Search", { query: id }]),
+    ...ids.map((id): [string, object] => ["StatsService/Trace", { id }]),
+    ["StatsService/ListFailures", {}],
+    ["StatsService/GetBacklog", {}],
+    ["TriggersService/ListEvents", { withGlance: true, withDeliveries: true }],
+    ["TriggersService/GetEvent", { id: eventId }],
+    ["TriggersService/GetEventType", { name: "order.lost" }],
+    ["TriggersService/GetDelivery", { id: found.delivery }],
+    ["TriggersService/ListDeliveries", { eventId, withDetails: true }],
+    ["TriggersService/ListDeliveryAttempts", { deliveryId: found.delivery, withRequest: true }],
+    ["TriggersService/ListSubscriptions", {}],
+    ["TriggersService/GetSubscription", { id: subscription.id }],
+    ["ToolsService/ListToolCalls", {}],
+    ["ToolsService/GetToolCall", { id: found.call }],
+    ["StandingService/ListStandingPrograms", {}],
+    ["StandingService/GetStandingProgram", { id: standingProgram.id }],
+    ["StandingService/ListStandingRuns", { standingProgramId: standingProgram.id }],
+    ["StandingService/GetStandingRun", { id: found.run }],
+    ["JobsService/ListJobs", {}],
+    ["JobsService/GetJob", { id: found.job }],
+    ["JobsService/ListSteps", { jobId: found.job }],
+    ["JobsService/GetStep", { jobId: found.job, stepId: "stop" }],
+    ["JobsService/ListJobEvents", { jobId: found.job }],
+    ["JobsService/DescribeProgram", { jobId: found.job }],
+  ];
+}
+
+test("no answer to a viewer quotes a payload, an argument, an endpoint or a job, and its sentences stay readable", async () => {
+  await using receiver = await startTestReceiver();
+  receiver.script({ status: 500, body: "planted-answer" });
+  const calls = await plant(receiver.url);
+  const seen: string[] = [];
+  for (const [name, body] of calls) {
+    const answers = await Promise.all([viewer, reader].map((bearer) => svc.call(`svc.v1.${name}`, body, { bearer })));
+    const [hidden, whole] = answers.map(({ json }) => JSON.stringify(json));
+    expect([name, answers.map(({ status }) => status)]).toEqual([name, [200, 200]]);
+    expect([name, /planted-\w+|Lost \w+/.exec(hidden ?? "")?.[0]]).toEqual([name, undefined]);
+    if (/planted-\w+/.test(whole ?? "")) seen.push(name);
+    if (name.endsWith("/ListDeliveryAttempts")) expect(hidden).toContain('"Your endpoint answered 500"');
+    if (name.endsWith("/GetJob")) expect(hidden).toContain('"Step stop ended the job"');
+  }
+  // A reader sees the planted texts in the same answers.
+  for (const name of [
+    "StatsService/Trace",
+    "TriggersService/ListEvents",
+    "ToolsService/ListToolCalls",
+    "JobsService/GetJob",
+  ])
+    expect(seen).toContain(name);
 });
 
 test("the keys of viewers and readers open no MCP session, and give no grants", async () => {

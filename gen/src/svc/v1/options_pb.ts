@@ -12,7 +12,7 @@ import type { UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file svc/v1/options.proto.
  */
 export const file_svc_v1_options: GenFile = /*@__PURE__*/
-  fileDesc("ChRzdmMvdjEvb3B0aW9ucy5wcm90bxIGc3ZjLnYxKnIKBFJvbGUSFAoQUk9MRV9VTlNQRUNJRklFRBAAEg8KC1JPTEVfTUVNQkVSEAESEQoNUk9MRV9BUFBST1ZFUhACEg4KClJPTEVfQURNSU4QAxIPCgtST0xFX1ZJRVdFUhAEEg8KC1JPTEVfUkVBREVSEAUqVAoIQm91bmRLZXkSGQoVQk9VTkRfS0VZX1VOU1BFQ0lGSUVEEAASFgoSQk9VTkRfS0VZX05BUlJPV0VEEAESFQoRQk9VTkRfS0VZX1JFRlVTRUQQAiqgAQoJTGlzdExpbWl0EhoKFkxJU1RfTElNSVRfVU5TUEVDSUZJRUQQABIVChFMSVNUX0xJTUlUX0VOVElUWRABEhsKF0xJU1RfTElNSVRfQUNDRVNTX0NMQVNTEAISFgoSTElTVF9MSU1JVF9UT09MS0lUEAMSEwoPTElTVF9MSU1JVF9OT05FEAQSFgoSTElTVF9MSU1JVF9PRkZFUkVEEAUqSAoHQXVkaXRlZBIXChNBVURJVEVEX1VOU1BFQ0lGSUVEEAASEAoMQVVESVRFRF9OT05FEAESEgoOQVVESVRFRF9MT0dHRUQQAipACglCb2R5TGltaXQSGgoWQk9EWV9MSU1JVF9VTlNQRUNJRklFRBAAEhcKE0JPRFlfTElNSVRfRE9DVU1FTlQQATo5CgdwYXlsb2FkEh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxi+hwMgASgIUgdwYXlsb2FkOlMKDXJlcXVpcmVkX3JvbGUSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi1hwMgASgOMgwuc3ZjLnYxLlJvbGVSDHJlcXVpcmVkUm9sZTpPCglib3VuZF9rZXkSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi2hwMgASgOMhAuc3ZjLnYxLkJvdW5kS2V5Ughib3VuZEtleTpLCgdhdWRpdGVkEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYt4cDIAEoDjIPLnN2Yy52MS5BdWRpdGVkUgdhdWRpdGVkOkUKDWF1ZGl0X3N1YmplY3QSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi4hwMgASgJUgxhdWRpdFN1YmplY3Q6QwoMYXVkaXRfcmVzdWx0Eh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYuYcDIAEoCVILYXVkaXRSZXN1bHQ6QwoMYXVkaXRfZW50aXR5Eh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYuocDIAEoCVILYXVkaXRFbnRpdHk6VAoLbGlzdF9saW1pdHMSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi7hwMgAygOMhEuc3ZjLnYxLkxpc3RMaW1pdFIKbGlzdExpbWl0czo4CgZwb3J0YWwSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi8hwMgASgIUgZwb3J0YWw6UgoKYm9keV9saW1pdBIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGL2HAyABKA4yES5zdmMudjEuQm9keUxpbWl0Uglib2R5TGltaXRiBnByb3RvMw", [file_google_protobuf_descriptor]);
+  fileDesc("ChRzdmMvdjEvb3B0aW9ucy5wcm90bxIGc3ZjLnYxKnIKBFJvbGUSFAoQUk9MRV9VTlNQRUNJRklFRBAAEg8KC1JPTEVfTUVNQkVSEAESEQoNUk9MRV9BUFBST1ZFUhACEg4KClJPTEVfQURNSU4QAxIPCgtST0xFX1ZJRVdFUhAEEg8KC1JPTEVfUkVBREVSEAUqVAoIQm91bmRLZXkSGQoVQk9VTkRfS0VZX1VOU1BFQ0lGSUVEEAASFgoSQk9VTkRfS0VZX05BUlJPV0VEEAESFQoRQk9VTkRfS0VZX1JFRlVTRUQQAiqgAQoJTGlzdExpbWl0EhoKFkxJU1RfTElNSVRfVU5TUEVDSUZJRUQQABIVChFMSVNUX0xJTUlUX0VOVElUWRABEhsKF0xJU1RfTElNSVRfQUNDRVNTX0NMQVNTEAISFgoSTElTVF9MSU1JVF9UT09MS0lUEAMSEwoPTElTVF9MSU1JVF9OT05FEAQSFgoSTElTVF9MSU1JVF9PRkZFUkVEEAUqSAoHQXVkaXRlZBIXChNBVURJVEVEX1VOU1BFQ0lGSUVEEAASEAoMQVVESVRFRF9OT05FEAESEgoOQVVESVRFRF9MT0dHRUQQAipACglCb2R5TGltaXQSGgoWQk9EWV9MSU1JVF9VTlNQRUNJRklFRBAAEhcKE0JPRFlfTElNSVRfRE9DVU1FTlQQATo5CgdwYXlsb2FkEh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxi+hwMgASgIUgdwYXlsb2FkOkYKDnF1b3Rlc19wYXlsb2FkEh0uZ29vZ2xlLnByb3RvYnVmLkZpZWxkT3B0aW9ucxi/hwMgASgIUg1xdW90ZXNQYXlsb2FkOlMKDXJlcXVpcmVkX3JvbGUSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi1hwMgASgOMgwuc3ZjLnYxLlJvbGVSDHJlcXVpcmVkUm9sZTpPCglib3VuZF9rZXkSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi2hwMgASgOMhAuc3ZjLnYxLkJvdW5kS2V5Ughib3VuZEtleTpLCgdhdWRpdGVkEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYt4cDIAEoDjIPLnN2Yy52MS5BdWRpdGVkUgdhdWRpdGVkOkUKDWF1ZGl0X3N1YmplY3QSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi4hwMgASgJUgxhdWRpdFN1YmplY3Q6QwoMYXVkaXRfcmVzdWx0Eh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYuYcDIAEoCVILYXVkaXRSZXN1bHQ6QwoMYXVkaXRfZW50aXR5Eh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMYuocDIAEoCVILYXVkaXRFbnRpdHk6VAoLbGlzdF9saW1pdHMSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi7hwMgAygOMhEuc3ZjLnYxLkxpc3RMaW1pdFIKbGlzdExpbWl0czo4CgZwb3J0YWwSHi5nb29nbGUucHJvdG9idWYuTWV0aG9kT3B0aW9ucxi8hwMgASgIUgZwb3J0YWw6UgoKYm9keV9saW1pdBIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGL2HAyABKA4yES5zdmMudjEuQm9keUxpbWl0Uglib2R5TGltaXRiBnByb3RvMw", [file_google_protobuf_descriptor]);
 
 /**
  * Role of a key, or the role that a call requires.
@@ -276,13 +276,22 @@ export const payload: GenExtension<FieldOptions, boolean> = /*@__PURE__*/
   extDesc(file_svc_v1_options, 0);
 
 /**
+ * True if the field is a sentence or an error that may quote a payload or the words of an app. svc writes a quoted
+ * part after a colon, in quotation marks or after `, and is `. A viewer gets the text before the first of these.
+ *
+ * @generated from extension: bool quotes_payload = 50111;
+ */
+export const quotes_payload: GenExtension<FieldOptions, boolean> = /*@__PURE__*/
+  extDesc(file_svc_v1_options, 1);
+
+/**
  * Lowest role that may make the call. Every call of svc.v1 declares it. If a call does not, the service does not
  * start.
  *
  * @generated from extension: svc.v1.Role required_role = 50101;
  */
 export const required_role: GenExtension<MethodOptions, Role> = /*@__PURE__*/
-  extDesc(file_svc_v1_options, 1);
+  extDesc(file_svc_v1_options, 2);
 
 /**
  * Rule for calls with a scoped key (a key limited to some toolkits, customers or access classes). Every call of
@@ -291,7 +300,7 @@ export const required_role: GenExtension<MethodOptions, Role> = /*@__PURE__*/
  * @generated from extension: svc.v1.BoundKey bound_key = 50102;
  */
 export const bound_key: GenExtension<MethodOptions, BoundKey> = /*@__PURE__*/
-  extDesc(file_svc_v1_options, 2);
+  extDesc(file_svc_v1_options, 3);
 
 /**
  * Audit rule of the call. Every call of svc.v1 declares it. If a call does not, the service does not start.
@@ -299,7 +308,7 @@ export const bound_key: GenExtension<MethodOptions, BoundKey> = /*@__PURE__*/
  * @generated from extension: svc.v1.Audited audited = 50103;
  */
 export const audited: GenExtension<MethodOptions, Audited> = /*@__PURE__*/
-  extDesc(file_svc_v1_options, 3);
+  extDesc(file_svc_v1_options, 4);
 
 /**
  * Path, within the request, of the audit subject: the resource that the call acts on. The subject is an id, a slug,
@@ -309,7 +318,7 @@ export const audited: GenExtension<MethodOptions, Audited> = /*@__PURE__*/
  * @generated from extension: string audit_subject = 50104;
  */
 export const audit_subject: GenExtension<MethodOptions, string> = /*@__PURE__*/
-  extDesc(file_svc_v1_options, 4);
+  extDesc(file_svc_v1_options, 5);
 
 /**
  * Path, within the response, of the resource that the call creates, such as `project.id`. The audit log names this
@@ -318,7 +327,7 @@ export const audit_subject: GenExtension<MethodOptions, string> = /*@__PURE__*/
  * @generated from extension: string audit_result = 50105;
  */
 export const audit_result: GenExtension<MethodOptions, string> = /*@__PURE__*/
-  extDesc(file_svc_v1_options, 5);
+  extDesc(file_svc_v1_options, 6);
 
 /**
  * Path, within the request, of the entity (customer or user) or the person that the call concerns. The audit log
@@ -327,7 +336,7 @@ export const audit_result: GenExtension<MethodOptions, string> = /*@__PURE__*/
  * @generated from extension: string audit_entity = 50106;
  */
 export const audit_entity: GenExtension<MethodOptions, string> = /*@__PURE__*/
-  extDesc(file_svc_v1_options, 6);
+  extDesc(file_svc_v1_options, 7);
 
 /**
  * Limits by which a list or a search leaves out rows that a scoped key (a key limited to some data) may not read.
@@ -337,7 +346,7 @@ export const audit_entity: GenExtension<MethodOptions, string> = /*@__PURE__*/
  * @generated from extension: repeated svc.v1.ListLimit list_limits = 50107;
  */
 export const list_limits: GenExtension<MethodOptions, ListLimit[]> = /*@__PURE__*/
-  extDesc(file_svc_v1_options, 7);
+  extDesc(file_svc_v1_options, 8);
 
 /**
  * True if portal keys may make this call. They cannot make other calls. The portal is the pages on which a customer
@@ -348,7 +357,7 @@ export const list_limits: GenExtension<MethodOptions, ListLimit[]> = /*@__PURE__
  * @generated from extension: bool portal = 50108;
  */
 export const portal: GenExtension<MethodOptions, boolean> = /*@__PURE__*/
-  extDesc(file_svc_v1_options, 8);
+  extDesc(file_svc_v1_options, 9);
 
 /**
  * Limit on the size of the call's request. If the call declares none, SVC_MAX_BODY_BYTES applies.
@@ -356,5 +365,5 @@ export const portal: GenExtension<MethodOptions, boolean> = /*@__PURE__*/
  * @generated from extension: svc.v1.BodyLimit body_limit = 50109;
  */
 export const body_limit: GenExtension<MethodOptions, BodyLimit> = /*@__PURE__*/
-  extDesc(file_svc_v1_options, 9);
+  extDesc(file_svc_v1_options, 10);
 

@@ -1,14 +1,23 @@
-import { clone, create, type DescMessage, type DescService, getOption, type Message } from "@bufbuild/protobuf";
+import {
+  clone,
+  create,
+  type DescMessage,
+  type DescService,
+  getOption,
+  type Message,
+  ScalarType,
+} from "@bufbuild/protobuf";
 import { type ReflectMessage, reflect } from "@bufbuild/protobuf/reflect";
 import type { HandlerContext } from "@connectrpc/connect";
 import { type Principal, principalContext } from "@svc/core";
-import { payload } from "@svc/gen/options";
+import { payload, quotes_payload } from "@svc/gen/options";
 import { serverFaults } from "../errors.ts";
 
 type Method = (request: Message, context: HandlerContext) => unknown;
 
 /**
- * Returns a service implementation whose answers to viewers have no payloads and results: `***` replaces the fields that declare `payload`.
+ * Returns a service implementation whose answers to viewers have no payloads and results: `***` replaces the fields that declare `payload`,
+ * and fields that declare `quotes_payload` have only the text before their first quoted part.
  * A viewer's request with such a field is refused, because an answer to it would say something about payloads. This is the only place that
  * hides payloads, and it applies to every call of svc.v1.
  */
@@ -65,6 +74,8 @@ function hide(message: ReflectMessage): void {
     if (getOption(field, payload)) {
       if (field.fieldKind === "scalar") message.set(field, field.name.endsWith("_json") ? '"***"' : "***");
       else message.clear(field);
+    } else if (getOption(field, quotes_payload)) {
+      if (field.fieldKind === "scalar") message.set(field, withoutQuotes(String(message.get(field))));
     } else if (field.message !== undefined && hasPayloads(field.message)) {
       if (field.fieldKind === "message") hide(message.get(field));
       else if (field.fieldKind === "list") for (const one of message.get(field)) hide(one as ReflectMessage);
@@ -72,11 +83,19 @@ function hide(message: ReflectMessage): void {
   }
 }
 
+const quote = /: | ?["\u201c]|, and is /;
+
+/** Returns the start of a sentence or an error of svc, up to its first quoted part: `Sales CRM refused the call`. */
+function withoutQuotes(text: string): string {
+  const [start = ""] = text.split(quote, 1);
+  return start === "" ? "***" : start;
+}
+
 const known = new Map<DescMessage, boolean>();
 
 /**
- * True if a message, or a message in it, has a field that declares `payload`. Throws an Error if such a field is of a type that
- * `hidePayloads` cannot hide, so that such a server does not start.
+ * True if a message, or a message in it, has a field that declares `payload` or `quotes_payload`. Throws an Error if such a field is of a
+ * type that `hidePayloads` cannot hide, so that such a server does not start.
  */
 function hasPayloads(desc: DescMessage, open: ReadonlySet<DescMessage> = new Set()): boolean {
   const before = known.get(desc);
@@ -84,10 +103,12 @@ function hasPayloads(desc: DescMessage, open: ReadonlySet<DescMessage> = new Set
   const within = new Set([...open, desc]);
   let found = false;
   for (const field of desc.fields) {
-    const isOwn = getOption(field, payload);
+    const isQuoting = getOption(field, quotes_payload);
+    const isOwn = isQuoting || getOption(field, payload);
     const isNested = field.message !== undefined && hasPayloads(field.message, within);
-    if ((isOwn && field.fieldKind === "enum") || (isNested && field.fieldKind === "map"))
-      throw new Error(`${desc.typeName}.${field.name} declares payload, and no viewer's answer can hide it`);
+    const isText = field.fieldKind === "scalar" && field.scalar === ScalarType.STRING;
+    if ((isOwn && field.fieldKind === "enum") || (isQuoting && !isText) || (isNested && field.fieldKind === "map"))
+      throw new Error(`${desc.typeName}.${field.name} declares a payload, and no viewer's answer can hide it`);
     found ||= isOwn || isNested;
   }
   // Within a cycle of messages, the result of an inner message may be incomplete.

@@ -93,6 +93,10 @@ const varying: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/(?<=Open streams per node )[\d,]+/g, "N"],
   [/(?<=term: Calls\n\s+- definition: )"[\d,]+"/g, "N"],
   [/\b[0-9a-f]{64}\b/g, "HASH"],
+  [/(?<=failures\/)[0-9a-f]{32}/g, "HASH"],
+  [/(?<=since )\d\d:\d\d:\d\d/g, "TIME"],
+  // How many posts the tests of this file have sent before.
+  [/(?<=message_number\W{1,3})\d+/g, "N"],
   [/\b(?:January|February|March|April|May|June|July|August|September|October|November|December) \d{4}\b/g, "MONTH"],
   [/(?<=MONTH"?:? ?\n?[\s-]*(?:text: )?)\d+ runs?/g, "N runs"],
   [/\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) \d{1,2} [A-Z][a-z]{2}\b/g, "DAY DATE"],

@@ -41,7 +41,7 @@ browserTest("what needs a person stands first, then charts with a table of the s
   await lookAt(page, "overview");
   await standsAtEveryWidth(page);
   await page.getByRole("link", { name: /Your endpoint answered 503.*Once in 24 hours/ }).click();
-  await page.waitForURL(/\/deliveries\/dlv_\w+/);
+  await page.waitForURL(/\/failures\/\w+/);
   await page.goBack();
   // Only the sum is compared, because the ages depend on how long the test took so far.
   const ages = page.getByRole("region", { name: "Waiting deliveries by age" }).getByRole("definition");

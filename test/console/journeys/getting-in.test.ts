@@ -186,7 +186,7 @@ wholeBrowserTest(
     await page.getByLabel("Endpoint").fill("https://example.com/while-the-store-is-away");
     await store.close();
     await page.getByText("The service can't reach its database. Retrying.").waitFor();
-    await page.getByRole("button", { name: "Subscribe" }).click();
+    await page.getByRole("button", { name: "Create only" }).click();
     await page.getByRole("alert").getByText("STORE_UNAVAILABLE").waitFor();
     const empty = other.page.getByRole("heading", { name: /^No .* yet$/ });
     for (const name of ["Jobs", "Accounts", "Schedules", "Calls"]) {
@@ -199,7 +199,7 @@ wholeBrowserTest(
     await store.reopen();
     await empty.getByText("No calls yet").waitFor();
     for (const one of [page, other.page]) await one.getByText(/Retrying\. Data/).waitFor({ state: "detached" });
-    await page.getByRole("button", { name: "Subscribe" }).click();
+    await page.getByRole("button", { name: "Create only" }).click();
     await page.getByText(/^whsec_/).waitFor();
     const { json } = await consoles.svc.call("svc.v1.TriggersService/ListSubscriptions", {});
     expect(json.subscriptions).toMatchObject([{ endpointUrl: "https://example.com/while-the-store-is-away" }]);
@@ -232,7 +232,7 @@ browserTest(
     const restarted = await startTestServer({ variables });
     try {
       await page.getByText(/Retrying\. Data/).waitFor({ state: "hidden" });
-      await page.getByRole("button", { name: "Subscribe" }).click();
+      await page.getByRole("button", { name: "Create only" }).click();
       await page.getByText(/^whsec_/).waitFor();
       const { json } = await restarted.call("svc.v1.TriggersService/ListSubscriptions", {});
       expect(json.subscriptions).toMatchObject([{ endpointUrl: "https://example.com/before-the-restart" }]);

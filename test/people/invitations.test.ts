@@ -41,6 +41,10 @@ test("an invitation for a mail address, an expired one and an unknown one let no
   await expect(accept(old)).rejects.toThrow("has expired");
   await expect(accept("A".repeat(43))).rejects.toThrow("is unknown");
   people.account("ada");
+  const ada = people.provider.accounts.get("ada")!;
+  ada.isMailVerified = false;
+  await expect(accept(forAda)).rejects.toThrow("has not verified the mail address");
+  ada.isMailVerified = true;
   expect((await accept(forAda)).seats).toHaveLength(1);
   expect((await invite({ mail: "ada@example.org" })).reason).toBe("MAIL_INVALID");
   expect((await invite({ role: "ROLE_ADMIN" })).reason).toBe("ROLE_INVALID");
@@ -77,6 +81,24 @@ test("the administrator lists people, changes their roles and removes them; a re
   )) as [{ left: number }];
   expect(left).toBe(0);
   expect((await svc.admin("RemovePerson", { id })).reason).toBe("PERSON_NOT_FOUND");
+});
+
+test("a lower role ends the keys that a person made with the higher one, and an invitation lowers no role", async () => {
+  people.account("frank");
+  const session = await accept(tokenOf(await invite({ role: "ROLE_APPROVER" })));
+  const made = await session.call("GrantsService/CreateAgentKey", { name: "of frank", toolkitSlugs: ["calendar"] });
+  const asAgent = () => svc.call("svc.v1.IdentityService/GetIdentity", {}, { bearer: made.json.key });
+  const again = await accept(tokenOf(await invite({ role: "ROLE_VIEWER" })));
+  expect(again.seats).toMatchObject([{ keyId: session.seats[0].keyId, role: "approver" }]);
+  expect((await asAgent()).status).toBe(200);
+  const { json } = await svc.admin("ListPeople");
+  const { id, seats } = json.people.find(({ mail }: { mail: string }) => mail === "frank@example.com");
+  expect(seats).toMatchObject([{ role: "ROLE_APPROVER", givenRole: "ROLE_APPROVER" }]);
+
+  const lowered = await svc.admin("SetPersonRole", { personId: id, projectId, role: "ROLE_VIEWER" });
+  expect(lowered.json.person.seats).toMatchObject([{ role: "ROLE_VIEWER", givenRole: "ROLE_VIEWER", active: true }]);
+  expect(await asAgent()).toMatchObject({ status: 401, reason: "API_KEY_INVALID" });
+  expect((await signIn(svc)).seats).toMatchObject([{ role: "viewer" }]);
 });
 
 test("without the role that was given, a person cannot sign in any more", async () => {

@@ -74,6 +74,24 @@ test("a denied, an unknown and an expired sign-in of a program give no key, and 
   expect((await take(foreign.device_code)).json.error).toBe("expired_token");
 });
 
+test("a program gets no key if the access of the person ends at the same time", async () => {
+  people.account("finn", ["dev"]);
+  const session = await signIn(svc);
+  const started = await begin();
+  await decide(session, started.user_code, "allow");
+  const { sql } = svc.database.db;
+  let taken: ReturnType<typeof take> | undefined;
+  await sql.begin(async (tx) => {
+    await tx.unsafe(
+      `update api_keys k set revoked_at = now() from person_seats s join people p on p.id = s.person_id
+       where p.subject = 'finn' and k.id = s.key_id`,
+    );
+    taken = take(started.device_code);
+    await until(async () => (await sql.unsafe("select 1 from pg_locks where not granted")).length > 0);
+  });
+  expect((await taken)?.json.error).toBe("access_denied");
+});
+
 const type = "oauth-id-jag+jwt";
 const jagGrant = "urn:ietf:params:oauth:grant-type:jwt-bearer";
 let jti = 0;
@@ -151,6 +169,31 @@ test("an assertion is refused if it is replayed, foreign, old, of another type, 
   await people.provider.rotateKeys();
   await until(async () => (await exchange(clientId, await sign({}))).status === 200);
   expect(await refused(former)).toEqual([400, "invalid_grant"]);
+});
+
+test("the form of an assertion gets no more than the scope that the provider signed, and another scope another grant", async () => {
+  people.account("gina", ["dev"]);
+  await signIn(svc);
+  const { projectId } = (await svc.call("svc.v1.IdentityService/GetIdentity")).json;
+  const clientId = await registerClient();
+  const scopeOf = async (scope: string | undefined, asked?: string) => {
+    const claims = { ...claimsFor(clientId, "gina"), ...(scope !== undefined && { scope }) };
+    const assertion = await people.provider.sign(claims, type);
+    const { json } = await exchange(clientId, assertion, asked === undefined ? {} : { scope: asked });
+    return json.scope ?? json.error;
+  };
+  expect(await scopeOf("read write destructive")).toBe("read write destructive");
+  expect(await scopeOf("read")).toBe("read");
+  expect(await scopeOf("read write", "read")).toBe("read");
+  expect(await scopeOf("read", "read write")).toBe("invalid_scope");
+  expect(await scopeOf(undefined, "destructive")).toBe("invalid_scope");
+  expect(await scopeOf(undefined, `write project:${projectId}`)).toBe("write");
+  expect(await scopeOf(`read project:${projectId}`)).toBe("read");
+  const other = "project:prj_00000000000000000000000000";
+  expect(await scopeOf(`read project:${projectId}`, other)).toBe("invalid_scope");
+  expect(await scopeOf(`read ${other}`)).toBe("invalid_grant");
+  const { grants } = (await svc.call("svc.v1.GrantsService/ListGrants")).json;
+  expect(grants.filter((grant: { clientId: string }) => grant.clientId === clientId)).toHaveLength(3);
 });
 
 test("a viewer's assertion gives no token, because MCP calls tools", async () => {

@@ -148,6 +148,43 @@ test("who signs out of the console gets the provider's address for signing out t
   expect((await session.call(me)).status).toBe(401);
 });
 
+/** Returns the stored refresh token of the account, encrypted, and the time of its last confirmation, both as text. */
+async function stored(): Promise<{ refresh: string | null; confirmed: string }> {
+  const [row] = (await svc.database.db.sql.unsafe(
+    `select refresh::text, confirmed_at::text as confirmed from people where subject = '${provider.current}'`,
+  )) as { refresh: string | null; confirmed: string }[];
+  return row!;
+}
+
+test("a sign-in without a refresh token leaves the stored one", async () => {
+  await signIn(svc);
+  const { refresh } = await stored();
+  provider.givesRefreshTokens = false;
+  try {
+    await signIn(svc);
+  } finally {
+    provider.givesRefreshTokens = true;
+  }
+  expect(refresh).not.toBeNull();
+  expect((await stored()).refresh).toBe(refresh);
+});
+
+test("the next refresh token is kept if the provider fails after giving it, so that the person stays signed in", async () => {
+  const session = await signIn(svc);
+  const before = await stored();
+  provider.isUserinfoDown = true;
+  try {
+    await people.checkPeople();
+    await until(async () => (await stored()).refresh !== before.refresh);
+  } finally {
+    provider.isUserinfoDown = false;
+  }
+  expect((await stored()).confirmed).toBe(before.confirmed);
+  await people.checkPeople();
+  await until(async () => (await stored()).confirmed !== before.confirmed);
+  expect((await session.call(me)).status).toBe(200);
+});
+
 test("keys and the administrator's token work as before", async () => {
   expect((await svc.call(`svc.v1.${me}`)).status).toBe(200);
   expect((await svc.admin("ListProjects")).status).toBe(200);

@@ -22,7 +22,7 @@ import {
   sweepUsedAssertions,
   useAssertion,
 } from "../src/people/people.ts";
-import { giveRole, listSeats, setSeats, takeRole } from "../src/people/seats.ts";
+import { giveRole, listSeats, raiseGivenRole, setSeats, takeRole } from "../src/people/seats.ts";
 import { nowMs } from "../src/test-rows.ts";
 import { plan } from "./planner/plan.ts";
 import { seededAt, seededId } from "./planner/seed.ts";
@@ -52,6 +52,7 @@ plan(["set the seats of a person", "seat_person_sessions"], (db) =>
 );
 plan("raise the role of a seat", (db) => setSeats(db, personId, new Map([[projectId, "approver"]]), nowMs));
 plan("give a role", (db) => giveRole(db, { personId, projectId, role: "member" }, nowMs));
+plan("raise a given role", (db) => raiseGivenRole(db, { personId, projectId, role: "member" }, nowMs));
 plan("take a role", (db) => takeRole(db, { personId, projectId }, nowMs));
 plan("store an invitation", (db) => insertInvitation(db, invitation));
 plan("an invitation by its token", (db) => findInvitation(db, digest));
@@ -67,5 +68,5 @@ plan("use the code of a program", (db) => spendDeviceCode(db, digest, nowMs));
 plan("sweep_device_codes", (db) => sweepDeviceCodes(db, seededAt(500), 100));
 plan("the grant of a voucher", (db) => {
   const known = { projectId, voucherKeyId: seededId("key", 1), clientId: "", clientOrigin: "", resource: "" };
-  return findGrantOfVoucher(db, known);
+  return findGrantOfVoucher(db, known, ["read"]);
 });

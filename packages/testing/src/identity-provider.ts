@@ -16,6 +16,10 @@ export type TestIdentityProvider = {
   readonly accounts: Map<string, TestAccount>;
   /** Id of the account that the next sign-in uses. */
   current: string;
+  /** False: the provider answers without refresh tokens. */
+  givesRefreshTokens: boolean;
+  /** True: the ID tokens name only the account, and the userinfo endpoint answers with an error. */
+  isUserinfoDown: boolean;
   /** Registers svc as the client. Call it when the address of the test server is known. */
   register(serviceUrl: string): void;
   /** Replaces the keys of the provider by new ones. */
@@ -38,6 +42,7 @@ export async function startIdentityProvider(): Promise<TestIdentityProvider> {
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const self: TestIdentityProvider = {
     ...{ url, clientId, clientSecret, accounts: new Map(), current: "" },
+    ...{ givesRefreshTokens: true, isUserinfoDown: false },
     register(address) {
       serviceUrl = address;
       open();
@@ -66,6 +71,7 @@ export async function startIdentityProvider(): Promise<TestIdentityProvider> {
     const answer = provider.callback();
     handle = async (req, res) => {
       if (req.url?.startsWith("/interaction/")) await interact(provider, self, req, res);
+      else if (self.isUserinfoDown && req.url?.startsWith("/me")) res.writeHead(503).end();
       else await answer(req, res);
     };
   };
@@ -78,7 +84,8 @@ async function newKey(): Promise<JWK> {
   return { ...(await exportJWK(privateKey)), alg: "ES256", use: "sig", kid: crypto.randomUUID() };
 }
 
-function createProvider({ url, accounts }: TestIdentityProvider, serviceUrl: string, keys: JWK[]): Provider {
+function createProvider(self: TestIdentityProvider, serviceUrl: string, keys: JWK[]): Provider {
+  const { url, accounts } = self;
   const provider = new Provider(url, {
     jwks: { keys: keys as never },
     cookies: { keys: ["key of the cookies of the test provider"] },
@@ -102,13 +109,15 @@ function createProvider({ url, accounts }: TestIdentityProvider, serviceUrl: str
       rpInitiatedLogout: { enabled: true },
     },
     interactions: { url: (_ctx, { uid }) => `/interaction/${uid}` },
-    issueRefreshToken: async () => true,
+    issueRefreshToken: async () => self.givesRefreshTokens,
+    rotateRefreshToken: true,
     findAccount: (_ctx, id) => {
       const account = accounts.get(id);
       if (account === undefined) return undefined;
       const { mail, name, groups, isMailVerified = true } = account;
       const claims = { sub: id, email: mail, email_verified: isMailVerified, name, groups };
-      return { accountId: id, claims: async () => claims };
+      const claimsFor = (use: string) => (self.isUserinfoDown && use === "id_token" ? { sub: id } : claims);
+      return { accountId: id, claims: async (use) => claimsFor(use) };
     },
   });
   return provider;

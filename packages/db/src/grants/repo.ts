@@ -69,19 +69,20 @@ export async function findGrant(db: Executor, id: GrantId): Promise<Grant | unde
 }
 
 /**
- * Returns the newest grant that has not ended, of a client for a resource, given with a key and for an origin; undefined if there is none.
- * Reads the grants of the project by the index grants_project.
+ * Returns the newest grant that has not ended, of a client for a resource, given with a key and for an origin, whose key has exactly these
+ * access classes; undefined if there is none. Reads the grants of the project by the index grants_project.
  */
 export async function findGrantOfVoucher(
   db: Executor,
   known: Pick<Grant, "projectId" | "voucherKeyId" | "clientId" | "clientOrigin" | "resource">,
+  classes: ApiKey["accessClasses"],
 ): Promise<Grant | undefined> {
   const isKnown = Object.entries(known).map(([name, value]) => eq(grants[name as keyof typeof known], value));
   const [found] = await db.orm
     .select({ grant: grants })
     .from(grants)
     .innerJoin(apiKeys, eq(apiKeys.id, grants.keyId))
-    .where(and(...isKnown, isNull(apiKeys.revokedAt)))
+    .where(and(...isKnown, isNull(apiKeys.revokedAt), eq(apiKeys.accessClasses, classes)))
     .orderBy(desc(grants.id))
     .limit(1);
   return found?.grant;

@@ -72,6 +72,17 @@ test("a key revoked twice keeps its time; a missing one is reported", async () =
   expect(await revokeApiKey(db, createId("key", 0), nowMs)).toBeUndefined();
 });
 
+test("with a key, the keys end that it made, and those that these made, also below one that was revoked before", async () => {
+  const projectId = await addProject(db);
+  const keys = ["root", "made", "below", "last"].map((text) => newKey(projectId, text));
+  for (const [index, key] of keys.entries()) {
+    const revokedAt = index === 1 ? nowMs : null;
+    await createApiKey(db, { ...key, makerKeyId: keys[index - 1]?.id ?? null, revokedAt });
+  }
+  const [root, , below, last] = keys.map(({ id }) => id);
+  expect((await revokeApiKey(db, root!, nowMs + 1))?.endedIds).toEqual([root, below, last]);
+});
+
 test("the last use moves forward only, and keys are listed newest first within their project", async () => {
   const [projectId, other] = [await addProject(db), await addProject(db)];
   const keys = ["a", "b", "c"].map((text, index) => newKey(projectId, text, createId("key", nowMs + index)));

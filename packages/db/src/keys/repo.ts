@@ -124,21 +124,23 @@ export function countOpenKeys(db: Executor, projectId: ProjectId, nowMs: number)
   return db.orm.$count(apiKeys, and(eq(apiKeys.projectId, projectId), isUsable, isOpen));
 }
 
-/** A revoked key. `endedIds`: all keys that ended with it, namely the key itself and the keys that it created. */
+/** A revoked key. `endedIds`: all keys that ended with it, namely the key itself, the keys that it created, and the keys of these. */
 export type RevokedKey = { readonly key: ApiKey; readonly endedIds: readonly KeyId[] };
 
 /**
- * Revokes a key and the keys that it created, and ends the subscriptions of their agents. A key that was already revoked keeps the time of
- * its revocation. Returns the ended keys. Undefined if the key does not exist.
+ * Revokes a key, the keys that it created, the keys that these created and so on, and ends the subscriptions of their agents. A key that was
+ * already revoked keeps the time of its revocation. Returns the ended keys. Undefined if the key does not exist.
  */
 export async function revokeApiKey(db: Executor, id: KeyId, nowMs: number): Promise<RevokedKey | undefined> {
   return withTransaction(db, async (tx) => {
-    // Revokes the given key first, and then the keys that it created. Creating a key locks the row of its creator key. So after the first
-    // revocation, the given key cannot create further keys.
-    const ended = [
-      ...(await endKeys(tx, eq(apiKeys.id, id), nowMs)),
-      ...(await endKeys(tx, eq(apiKeys.makerKeyId, id), nowMs)),
-    ];
+    // Revokes the given key first, and then the keys that it created. Creating a key locks the row of its creator key. So after its
+    // revocation, a key cannot create further keys. Keys that were already revoked are followed too: their keys may be valid.
+    const ended = await endKeys(tx, eq(apiKeys.id, id), nowMs);
+    for (let makers: KeyId[] = [id]; makers.length > 0; ) {
+      const isMade = sql`${apiKeys.makerKeyId} = any(${arrayLiteral(makers.map(uuidOfId))}::uuid[])`;
+      ended.push(...(await endKeys(tx, isMade, nowMs)));
+      makers = (await tx.orm.select({ id: apiKeys.id }).from(apiKeys).where(isMade)).map((made) => made.id);
+    }
     for (const one of ended) await endSubscriptionsOfKey(tx, { ...one, nowMs });
     const key = await findKeyById(tx, id);
     return key && { key, endedIds: ended.map(({ keyId }) => keyId) };

@@ -116,24 +116,47 @@ export async function endSeat(tx: Executor, seat: PersonSeat, nowMs: number): Pr
 
 /**
  * Gives a person a role in a project, in addition to the roles that groups give. Of both roles, the higher one counts from the next check
- * with the provider. Returns the key of the seat.
+ * with the provider. Keys that the person made may have the former role. So with a lower role, the seat gets a new key, and they end. Returns
+ * the key of the seat and the ended keys.
  */
 export function giveRole(
   db: Executor,
   { personId, projectId, role }: { personId: PersonId; projectId: ProjectId; role: Role },
   nowMs: number,
-): Promise<KeyId> {
+): Promise<{ readonly keyId: KeyId; readonly ended: readonly KeyId[] }> {
   return withTransaction(db, async (tx) => {
     await tx.orm.select({ id: people.id }).from(people).where(eq(people.id, personId)).for("update");
     const isOf = and(eq(personSeats.personId, personId), eq(personSeats.projectId, projectId));
     const [seat] = await tx.orm.select().from(personSeats).where(isOf);
     const key = seat && (await findKeyById(tx, seat.keyId));
-    const isLive = key !== undefined && key.revokedAt === null;
+    const isKept = key !== undefined && key.revokedAt === null && hasRole(role, key.role);
     await tx.orm.update(personSeats).set({ givenRole: role }).where(isOf);
-    if (isLive) await tx.orm.update(apiKeys).set({ role }).where(eq(apiKeys.id, key.id));
-    const keyId = isLive ? key.id : await openSeat(tx, { personId, projectId, role, givenRole: role }, nowMs);
+    if (isKept) await tx.orm.update(apiKeys).set({ role }).where(eq(apiKeys.id, key.id));
+    const ended = seat === undefined || isKept ? [] : await endSeat(tx, { ...seat, givenRole: role }, nowMs);
+    const keyId = isKept ? key.id : await openSeat(tx, { personId, projectId, role, givenRole: role }, nowMs);
     await seatSessions(tx, [uuidOfId(personId)]);
-    return keyId;
+    return { keyId, ended };
+  });
+}
+
+/**
+ * Raises the role that a person was given in a project, in addition to the roles that groups give. A higher given role stays. Call `setSeats`
+ * afterwards, which sets the role of the seat's key.
+ */
+export function raiseGivenRole(
+  db: Executor,
+  { personId, projectId, role }: { personId: PersonId; projectId: ProjectId; role: Role },
+  nowMs: number,
+): Promise<void> {
+  return withTransaction(db, async (tx) => {
+    await tx.orm.select({ id: people.id }).from(people).where(eq(people.id, personId)).for("update");
+    const isOf = and(eq(personSeats.personId, personId), eq(personSeats.projectId, projectId));
+    const [seat] = await tx.orm.select().from(personSeats).where(isOf);
+    if (seat === undefined) await openSeat(tx, { personId, projectId, role, givenRole: role }, nowMs);
+    else {
+      const givenRole = higherRole(seat.givenRole ?? undefined, role);
+      await tx.orm.update(personSeats).set({ givenRole }).where(isOf);
+    }
   });
 }
 

@@ -61,8 +61,8 @@ export function peopleMethods(
       const seat = { personId: person.id, projectId };
       if (request.role === Role.UNSPECIFIED) onPersonEnded(await takeRole(db, seat, clock.now()), person.id);
       else {
-        const keyId = await giveRole(db, { ...seat, role: requireKeyRole(request.role) }, clock.now());
-        onPersonEnded([keyId], person.id);
+        const { keyId, ended } = await giveRole(db, { ...seat, role: requireKeyRole(request.role) }, clock.now());
+        onPersonEnded([keyId, ...ended], person.id);
       }
       return { person: await messageOf(person) };
     },

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { fileURLToPath } from "node:url";
 import { createMinuteCount, digestSecret, Fault, generateToken, hasRole, isPrintableText } from "@svc/core";
 import { withTransaction } from "@svc/db/connect";
-import { createApiKey, findKeyById } from "@svc/db/keys/repo";
+import { createApiKey, findKeyById, lockApiKey } from "@svc/db/keys/repo";
 import {
   decideDeviceCode,
   findDeviceCode,
@@ -100,27 +100,23 @@ export function createDeviceExchange(options: DeviceOptions): (form: URLSearchPa
     if (code.voucherKeyId === null)
       throw new AuthorizationRefusal("authorization_pending", "no person has approved yet");
     const { voucherKeyId: makerKeyId, clientName } = code;
-    const voucher = await findKeyById(db, makerKeyId);
-    if (voucher === undefined || !isValidKey(voucher, nowMs))
-      throw new AuthorizationRefusal("access_denied", "the access of the person who approved has ended");
-    const { projectId, role, entityId, accessClasses, toolkitSlugs, confirm } = voucher;
-    const expiresAt = Math.min(nowMs + keyMs, voucher.expiresAt ?? Number.POSITIVE_INFINITY);
-    const limits = { entityId, accessClasses, toolkitSlugs, confirm };
-    const { key, text } = generateKey({
-      projectId,
-      role,
-      name: `sign-in of ${clientName}`,
-      expiresAt,
-      makerKeyId,
-      nowMs,
-      ...limits,
+    const { text, expiresAt } = await withTransaction(db, async (tx) => {
+      // The lock prevents that the key of the person ends, or gets another role, before the new key is stored.
+      await lockApiKey(tx, makerKeyId);
+      const voucher = await findKeyById(tx, makerKeyId);
+      if (voucher === undefined || !isValidKey(voucher, nowMs))
+        throw new AuthorizationRefusal("access_denied", "the access of the person who approved has ended");
+      if (!(await spendDeviceCode(tx, digest, nowMs)))
+        throw new AuthorizationRefusal("access_denied", "the sign-in is done");
+      const { projectId, role, entityId, accessClasses, toolkitSlugs, confirm } = voucher;
+      const until = Math.min(nowMs + keyMs, voucher.expiresAt ?? Number.POSITIVE_INFINITY);
+      const made = generateKey({
+        ...{ projectId, role, name: `sign-in of ${clientName}`, expiresAt: until, makerKeyId, nowMs },
+        ...{ entityId, accessClasses, toolkitSlugs, confirm },
+      });
+      await createApiKey(tx, made.key);
+      return { text: made.text, expiresAt: until };
     });
-    const isFirst = await withTransaction(db, async (tx) => {
-      if (!(await spendDeviceCode(tx, digest, nowMs))) return false;
-      await createApiKey(tx, key);
-      return true;
-    });
-    if (!isFirst) throw new AuthorizationRefusal("access_denied", "the sign-in is done");
     return { access_token: text, token_type: "Bearer", expires_in: Math.floor((expiresAt - nowMs) / 1_000) };
   };
 }

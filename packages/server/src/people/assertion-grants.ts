@@ -12,7 +12,7 @@ import type { AuditLog } from "../audit/log.ts";
 import type { Client } from "../authorization/clients.ts";
 import type { FindClient } from "../authorization/find-client.ts";
 import { generateText } from "../authorization/grants.ts";
-import { accessScopes, firstScopes, scopeText } from "../authorization/scopes.ts";
+import { type AccessScope, accessScopes, firstScopes, scopeText } from "../authorization/scopes.ts";
 import { AuthorizationRefusal } from "../authorization/serve.ts";
 import type { ExchangeAssertion } from "../authorization/token.ts";
 import type { People } from "./people.ts";
@@ -40,8 +40,8 @@ export function createAssertionGrants(options: AssertionOptions): ExchangeAssert
     const nowMs = clock.now();
     const { subject, scope } = await readAssertion(form, { clientId, resource, issuer }, options);
     const client = await clientOf(clientId, req, options);
-    const asked = (form.get("scope") ?? scope).split(" ").filter((one) => one !== "");
-    const { personId, keyId: voucherKeyId, projectId } = await seatOf(subject, asked, options);
+    const { classes, project } = readScopes(scope, form.get("scope") ?? "");
+    const { personId, keyId: voucherKeyId, projectId } = await seatOf(subject, project, options);
     const known = { projectId, voucherKeyId, clientId, clientOrigin: new URL(options.people.settings.issuer).origin };
     const access = generateText("access");
     const actor = { kind: "person", personId } as const;
@@ -49,8 +49,8 @@ export function createAssertionGrants(options: AssertionOptions): ExchangeAssert
     const granted = await auditAction(audit, about, () =>
       withTransaction(db, async (tx) => {
         const grant =
-          (await findGrantOfVoucher(tx, { ...known, resource })) ??
-          (await openGrant(tx, { ...known, resource }, { client, asked, nowMs }));
+          (await findGrantOfVoucher(tx, { ...known, resource }, classes)) ??
+          (await openGrant(tx, { ...known, resource }, { client, classes, nowMs }));
         const expiresAt = nowMs + tokenMs;
         await insertGrantTokens(tx, [
           { grantId: grant.id, kind: "access", digest: digestSecret(access), expiresAt, spentAt: null },
@@ -96,17 +96,34 @@ async function clientOf(clientId: string, req: IncomingMessage, { findClient }: 
 }
 
 /**
+ * Returns the access classes and the project that a client gets with the scope of an assertion and the scope of its form, which is not
+ * signed. The form can ask for less than the assertion allows, and for a project if the assertion names none. An assertion without access
+ * classes allows `firstScopes`. Throws AuthorizationRefusal if the form asks for more.
+ */
+function readScopes(signed: string, form: string): { classes: AccessScope[]; project: string | undefined } {
+  const [allowed, asked] = [signed.split(" "), form.split(" ")];
+  const classesIn = (scopes: readonly string[]) => accessScopes.filter((scope) => scopes.includes(scope));
+  const projectIn = (scopes: readonly string[]) =>
+    scopes.find((scope) => scope.startsWith(projectScope))?.slice(projectScope.length);
+  const [most, fewer] = [classesIn(allowed), classesIn(asked)];
+  if (most.length === 0) most.push(...firstScopes);
+  const project = projectIn(allowed) ?? projectIn(asked);
+  const isWithin = fewer.every((scope) => most.includes(scope)) && (projectIn(asked) ?? project) === project;
+  if (!isWithin) throw new AuthorizationRefusal("invalid_scope", "the scope is more than the assertion allows");
+  return { classes: fewer.length === 0 ? most : fewer, project };
+}
+
+/**
  * Returns the seat of a person that the grant uses: the only one that may call tools, or the one of the project that the scope names as
  * `project:prj_…`. Throws AuthorizationRefusal if there is none.
  */
 async function seatOf(
   subject: string,
-  asked: readonly string[],
+  named: string | undefined,
   { people: { settings }, db }: AssertionOptions,
 ): Promise<ListedSeat> {
   const person = await findPersonBySubject(db, { issuer: settings.issuer, subject });
   if (person === undefined) throw refused("the person has not signed in to the console of this service");
-  const named = asked.find((scope) => scope.startsWith(projectScope))?.slice(projectScope.length);
   const seats = (await listSeats(db, person.id)).filter(
     ({ isLive, role, projectId }) => isLive && hasRole(role, "member") && (named === undefined || projectId === named),
   );
@@ -124,12 +141,11 @@ const projectScope = "project:";
 async function openGrant(
   tx: Parameters<typeof insertGrant>[0],
   known: Pick<Grant, "projectId" | "voucherKeyId" | "clientId" | "clientOrigin" | "resource">,
-  { client, asked, nowMs }: { client: Client; asked: readonly string[]; nowMs: number },
+  { client, classes, nowMs }: { client: Client; classes: AccessScope[]; nowMs: number },
 ): Promise<Grant> {
-  const wanted = accessScopes.filter((scope) => asked.includes(scope));
   const key: ApiKey = {
     ...{ id: createId("key", nowMs), projectId: known.projectId, role: "member", name: client.name, hint: "" },
-    ...{ entityId: "", accessClasses: [...(wanted.length === 0 ? firstScopes : wanted)], toolkitSlugs: [] },
+    ...{ entityId: "", accessClasses: classes, toolkitSlugs: [] },
     ...{ agentTools: [], confirm: noConfirmRule, makerKeyId: null, purpose: "" },
     ...{ digest: digestSecret(generateToken()), createdAt: nowMs, expiresAt: null, revokedAt: null, lastUsedAt: null },
   };

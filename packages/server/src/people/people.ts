@@ -11,7 +11,7 @@ import {
   type Person,
   setPersonRefresh,
 } from "@svc/db/people/people";
-import { giveRole, listSeats, setSeats } from "@svc/db/people/seats";
+import { listSeats, raiseGivenRole, setSeats } from "@svc/db/people/seats";
 import { auditAction } from "../audit/audit-action.ts";
 import type { AuditLog } from "../audit/log.ts";
 import type { OidcSettings } from "../config/oidc.ts";
@@ -109,18 +109,23 @@ export function openPeople(options: PeopleOptions): People {
   };
 }
 
-/** Returns the invitation of a token. Throws INVITATION_INVALID if it is unknown, used, expired, or for another mail address. */
+/**
+ * Returns the invitation of a token. Throws INVITATION_INVALID if it is unknown, used, expired, or for a mail address that is not the
+ * verified one of the account.
+ */
 async function openInvitation(
   token: string,
-  { mail }: CompanyAccount,
+  { mail, isMailVerified }: CompanyAccount,
   { db, clock }: PeopleOptions,
 ): Promise<Invitation> {
   const found = await findInvitation(db, digestSecret(token));
   if (found === undefined) throw peopleFaults.INVITATION_INVALID("the invitation is unknown");
   if (found.spentAt !== null) throw peopleFaults.INVITATION_INVALID("the invitation was used already: it works once");
   if (found.expiresAt <= clock.now()) throw peopleFaults.INVITATION_INVALID("the invitation has expired");
-  if (found.mail === "" || found.mail === mail) return found;
-  throw peopleFaults.INVITATION_INVALID("the invitation is for another mail address");
+  if (found.mail === "") return found;
+  if (found.mail !== mail) throw peopleFaults.INVITATION_INVALID("the invitation is for another mail address");
+  if (isMailVerified) return found;
+  throw peopleFaults.INVITATION_INVALID("the provider has not verified the mail address of this account");
 }
 
 async function enterAccount(
@@ -137,7 +142,9 @@ async function enterAccount(
     audit,
     { ...about, actor: { kind: "person", personId: person.id } },
     async () => {
-      await setPersonRefresh(db, person.id, sealRefresh(person.id, account, options));
+      // A provider may give a refresh token only with the first sign-in. The checks then need the stored one.
+      const refresh = sealRefresh(person.id, account, options);
+      if (refresh !== null) await setPersonRefresh(db, person.id, refresh);
       if (invitation !== undefined) await accept(person.id, invitation, options);
       return setSeats(db, person.id, rights.seats, clock.now());
     },
@@ -146,16 +153,16 @@ async function enterAccount(
   return { person, keys };
 }
 
-/** Uses an invitation, and gives its role to a person. Throws INVITATION_INVALID if another person used it at the same time. */
+/** Uses an invitation, and gives its role to a person who has no higher one. Throws INVITATION_INVALID if another person used it at the same time. */
 function accept(
   personId: PersonId,
   { digest, projectId, role }: Invitation,
   { db, clock }: PeopleOptions,
-): Promise<KeyId> {
+): Promise<void> {
   return withTransaction(db, async (tx) => {
     if (!(await spendInvitation(tx, digest, clock.now())))
       throw peopleFaults.INVITATION_INVALID("the invitation was used already: it works once");
-    return giveRole(tx, { personId, projectId, role }, clock.now());
+    await raiseGivenRole(tx, { personId, projectId, role }, clock.now());
   });
 }
 
@@ -182,7 +189,9 @@ async function checkPerson(person: Person, options: PeopleOptions, end: People["
   const refreshToken = sealer.open(person.refresh, refreshContext(person.id)).toString("utf8");
   let account: CompanyAccount | "ended";
   try {
-    account = await provider.refresh(refreshToken, person.subject);
+    account = await provider.refresh(refreshToken, person.subject, (next) =>
+      setPersonRefresh(db, person.id, sealRefresh(person.id, { refreshToken: next }, options)),
+    );
   } catch (error) {
     if (clock.now() - person.confirmedAt >= unconfirmedMs) await end(person.id);
     throw error;
@@ -197,7 +206,11 @@ async function checkPerson(person: Person, options: PeopleOptions, end: People["
   onEnded(ended, person.id);
 }
 
-function sealRefresh(id: PersonId, { refreshToken }: CompanyAccount, { sealer }: PeopleOptions): Buffer | null {
+function sealRefresh(
+  id: PersonId,
+  { refreshToken }: Pick<CompanyAccount, "refreshToken">,
+  { sealer }: PeopleOptions,
+): Buffer | null {
   return refreshToken === undefined ? null : sealer.seal(Buffer.from(refreshToken, "utf8"), refreshContext(id));
 }
 

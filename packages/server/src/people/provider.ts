@@ -29,8 +29,15 @@ export type IdentityProvider = {
   start(callback: string): Promise<{ readonly url: string; readonly flow: SignInFlow }>;
   /** Exchanges the code in the address of the callback, checks the ID token, and returns the account. */
   finish(callback: URL, flow: SignInFlow): Promise<CompanyAccount>;
-  /** Returns the account as it is now. `ended`: the provider no longer accepts the refresh token. */
-  refresh(refreshToken: string, subject: string): Promise<CompanyAccount | "ended">;
+  /**
+   * Returns the account as it is now. `ended`: the provider no longer accepts the refresh token. `keep`: stores the next refresh token. It is
+   * called before the provider is asked for more, because the former token may no longer work if that fails.
+   */
+  refresh(
+    refreshToken: string,
+    subject: string,
+    keep: (next: string) => Promise<void>,
+  ): Promise<CompanyAccount | "ended">;
   /** Returns the address at which a person signs out of the provider; undefined if the provider has none. */
   logoutUrl(returnTo: string, mail: string): Promise<string | undefined>;
   /** Checks tokens that others present and that the provider signed. */
@@ -119,10 +126,12 @@ export function createIdentityProvider(
       });
       return accountOf(opened, tokens);
     }),
-    refresh: guarded(async (refreshToken, subject) => {
+    refresh: guarded(async (refreshToken, subject, keep) => {
       const opened = await open();
       try {
         const tokens = await opened.client.refreshTokenGrant(opened.config, refreshToken);
+        const { refresh_token: next = refreshToken } = tokens;
+        if (next !== refreshToken) await keep(next);
         const account = await accountOf(opened, tokens, subject);
         return { ...account, refreshToken: account.refreshToken ?? refreshToken };
       } catch (error) {

@@ -1,4 +1,4 @@
-import { timestampDate } from "@bufbuild/protobuf/wkt";
+import { timestampDate, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import {
   BulkJobsAction,
   type BulkJobsResponse,
@@ -76,6 +76,7 @@ type BulkValues = JobFilterValues & {
   readonly action: keyof typeof actions;
   readonly ids?: readonly string[];
   readonly dryRun?: true;
+  readonly counted?: number;
 } & Readonly<Record<string, unknown>>;
 
 /** The command `svc jobs bulk`, which retries or cancels many jobs: the named ones, or those that options select. */
@@ -87,6 +88,11 @@ export const addJobBulk = call(JobsService.method.bulkJobs, {
   },
   options: [
     ...(jobFilterOptions as readonly OptionDeclaration<never>[]),
+    [
+      "--counted <when>",
+      "only jobs submitted or, for a retry, ended before this time: as --dry-run prints it",
+      { fills: "until", parse: parseMoment },
+    ],
     ["--dry-run", "count the jobs and change nothing"],
   ],
   request: ({ values }: Run<BulkValues>) => {
@@ -98,7 +104,10 @@ export const addJobBulk = call(JobsService.method.bulkJobs, {
     const isNamed = jobIds.length > 0;
     if (!isNamed && Object.values(filter).every((value) => value === "" || value === 0))
       throw new CommandError("name jobs, or select them with an option such as --status failed or --failure <hash>");
-    return { action: actions[values.action], jobIds, ...(!isNamed && { filter }) };
+    const { counted } = values;
+    // The option --until is a part of the filter, although the request also has a field `until`.
+    const until = counted === undefined ? {} : { until: timestampFromMs(counted) };
+    return { action: actions[values.action], jobIds, until: undefined, ...until, ...(!isNamed && { filter }) };
   },
   shows: ({ summary, refusals }) => [
     plainText(summary),
@@ -117,7 +126,7 @@ function bulkNotes({ until, refused, refusals, hasMore }: BulkJobsResponse, isDr
   return [
     ...(left > 0 ? [`${countText(left, "more job")} refused.`] : []),
     ...(isDryRun && until !== undefined
-      ? [`To act on exactly these jobs, add --until ${timestampDate(until).toISOString()}.`]
+      ? [`To act on exactly these jobs, add --counted ${timestampDate(until).toISOString()}.`]
       : []),
     ...(hasMore ? ["More jobs match: run the command again for the others."] : []),
   ];

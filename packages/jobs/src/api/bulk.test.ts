@@ -1,4 +1,5 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
+import { requireId, uuidOfId } from "@svc/core";
 import { BulkJobsAction, JobOriginKind, JobStatus, JobView } from "@svc/gen/jobs";
 import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
 import { createWorld } from "@svc/testing/desk";
@@ -88,6 +89,21 @@ test("BulkJobs retries exactly the jobs that a dry run counted", async () => {
   for (const { id } of counted) await node.reach(id, "succeeded");
   expect((await client.getJob({ id: later.id })).job?.status).toBe(JobStatus.FAILED);
   expect(dry.until && timestampMs(dry.until)).toBeLessThan(Date.now() + 1);
+});
+
+test("BulkJobs retries an attempt once, and a filter leaves out jobs without attempts", async () => {
+  const { node, client, run } = await begin();
+  await using _ = node;
+  const { id, failure } = await run(sending, "failed");
+  const filter = { failureFingerprint: failure?.fingerprint ?? "" };
+  expect(await client.bulkJobs({ action: RETRY, filter })).toMatchObject({ matched: 1, done: 1 });
+  await node.reach(id, "failed");
+  // Another call that found the first attempt gets the outcome of the earlier call.
+  await client.retryJob({ id, idempotencyKey: `bulk-${id}-1` });
+  expect(await client.getJob({ id })).toMatchObject({ job: { attempt: 2, status: JobStatus.FAILED } });
+  await database.db.sql`update jobs set attempt = 20 where id = ${uuidOfId(requireId("job", "id", id))}`;
+  expect(await client.bulkJobs({ action: RETRY, filter })).toMatchObject({ matched: 0, refused: 0 });
+  expect(await client.bulkJobs({ action: RETRY, jobIds: [id] })).toMatchObject({ matched: 1, refused: 1 });
 });
 
 test("BulkJobs cancels the named jobs of the project, and leaves ended ones out", async () => {

@@ -1,6 +1,6 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
-import type { HandlerContext, ServiceImpl } from "@connectrpc/connect";
+import type { ServiceImpl } from "@connectrpc/connect";
 import { Fault, type Id, isWithin, type ProjectPrincipal, parseId, requireProject } from "@svc/core";
 import { requestJobCancel } from "@svc/db/jobs/hold";
 import { loadJobs } from "@svc/db/jobs/load";
@@ -16,11 +16,12 @@ import {
   type ListJobsRequest,
   RetryJobRequestSchema,
 } from "@svc/gen/jobs";
+import { attemptsMax } from "../drive/start/retry-job.ts";
 import { jobFaults } from "../errors.ts";
 import { isEnd, isRetryable } from "../state/statuses.ts";
 import { retryOne } from "./attempts.ts";
 import type { JobsContext } from "./context.ts";
-import { readListed, readListedFilter } from "./listed.ts";
+import { readListed, readListedFilter, walkedMax } from "./listed.ts";
 
 /** Maximum number of jobs that one call changes. */
 const jobsMax = 1_000;
@@ -32,13 +33,22 @@ const refusalsMax = 20;
 const concurrency = 8;
 /** Time after which a call stops and reports that jobs are left, in milliseconds. */
 const workMsMax = 25_000;
+/** Part of this time in which a call looks for the jobs of a filter, in milliseconds. The rest is for their change. */
+const chooseMsMax = 10_000;
 
-/** An action on jobs: the statuses of the jobs that it can change, the jobs that it leaves out, and the change of one job. */
+/** A job to change, as it was found. */
+type ChosenJob = Pick<JobRecord, "id" | "attempt">;
+
+/**
+ * An action on jobs: the statuses of the jobs that it can change, the jobs that it leaves out, and the change of one job. `isSpent`: true if
+ * the job refuses the action from now on. A filter leaves such a job out, because it would take the place of another job in every call.
+ */
 type Action = {
   readonly word: string;
   readonly statuses: readonly JobStatus[];
   readonly isMeant: (job: JobRecord, untilMs: number) => boolean;
-  readonly change: (context: JobsContext, principal: ProjectPrincipal, jobId: Id<"job">) => Promise<unknown>;
+  readonly isSpent: (job: JobRecord) => boolean;
+  readonly change: (context: JobsContext, principal: ProjectPrincipal, job: ChosenJob) => Promise<unknown>;
 };
 
 const actions: ReadonlyMap<BulkJobsAction, Action> = new Map<BulkJobsAction, Action>([
@@ -49,7 +59,8 @@ const actions: ReadonlyMap<BulkJobsAction, Action> = new Map<BulkJobsAction, Act
       statuses: jobStatuses.filter(isRetryable),
       isMeant: ({ mode, parentJobId, finishedAt }, untilMs) =>
         mode === "live" && parentJobId === null && finishedAt !== null && finishedAt < untilMs,
-      change: (context, principal, id) => retryOne(context, principal, create(RetryJobRequestSchema, { id })),
+      isSpent: ({ attempt }) => attempt >= attemptsMax,
+      change: retryChosen,
     },
   ],
   [
@@ -58,12 +69,19 @@ const actions: ReadonlyMap<BulkJobsAction, Action> = new Map<BulkJobsAction, Act
       word: "cancelled",
       statuses: jobStatuses.filter((status) => !isEnd(status)),
       isMeant: ({ createdAt, cancelRequestedAt }, untilMs) => cancelRequestedAt === null && createdAt < untilMs,
+      isSpent: () => false,
       change: cancelOne,
     },
   ],
 ]);
 
-async function cancelOne({ db, clock, engine }: JobsContext, principal: ProjectPrincipal, jobId: Id<"job">) {
+/** Retries a job once for the attempt that was found. If two calls find the same attempt, the second one starts no other attempt. */
+function retryChosen(context: JobsContext, principal: ProjectPrincipal, { id, attempt }: ChosenJob) {
+  const idempotencyKey = `bulk-${id}-${attempt}`;
+  return retryOne(context, principal, create(RetryJobRequestSchema, { id, idempotencyKey }));
+}
+
+async function cancelOne({ db, clock, engine }: JobsContext, principal: ProjectPrincipal, { id: jobId }: ChosenJob) {
   const { projectId, keyId } = principal;
   const found = await requestJobCancel(db, { jobId, projectId, chain: [`key:${keyId}`], nowMs: clock.now() });
   if (found?.isFinished === true && found.status !== "cancelled")
@@ -78,18 +96,19 @@ export function bulkMethods(context: JobsContext): Pick<ServiceImpl<typeof JobsS
       const principal = requireProject(ctx);
       const action = readAction(request);
       const untilMs = request.until === undefined ? context.clock.now() : timestampMs(request.until);
-      const chosen = await chooseJobs(context, principal, { request, action, untilMs });
-      const { ids, isMore } = chosen;
-      const shared = { matched: ids.length, until: timestampFromMs(untilMs) };
+      const startMs = context.clock.now();
+      const isOver = (ms: number) => ctx.signal.aborted || context.clock.now() >= startMs + ms;
+      const { jobs, isMore } = await chooseJobs(context, principal, { request, action, untilMs, isOver });
+      const shared = { matched: jobs.length, until: timestampFromMs(untilMs) };
       if (request.dryRun) {
         return create(BulkJobsResponseSchema, {
           ...shared,
           hasMore: isMore,
-          summary: `counted ${jobsText(ids.length)}`,
+          summary: `counted ${jobsText(jobs.length)}`,
         });
       }
-      const result = await changeJobs(context, principal, { ids, action, ctx });
-      const summary = `${action.word} ${result.done} of ${jobsText(ids.length)}`;
+      const result = await changeJobs(context, principal, { jobs, action, isOver });
+      const summary = `${action.word} ${result.done} of ${jobsText(jobs.length)}`;
       return create(BulkJobsResponseSchema, { ...shared, ...result, hasMore: isMore || result.hasMore, summary });
     },
   };
@@ -110,10 +129,17 @@ function readAction({ action, filter, jobIds }: BulkJobsRequest): Action {
   return known;
 }
 
-type Choice = { readonly request: BulkJobsRequest; readonly action: Action; readonly untilMs: number };
-type Chosen = { readonly ids: readonly Id<"job">[]; readonly isMore: boolean };
+/** Returns true if the caller has disconnected, or if the call has taken this time in milliseconds. */
+type IsOver = (ms: number) => boolean;
+type Choice = {
+  readonly request: BulkJobsRequest;
+  readonly action: Action;
+  readonly untilMs: number;
+  readonly isOver: IsOver;
+};
+type Chosen = { readonly jobs: readonly ChosenJob[]; readonly isMore: boolean };
 
-/** Returns the ids of the jobs that a request means and its action can change, newest first. */
+/** Returns the jobs that a request means and its action can change, newest first. */
 async function chooseJobs(context: JobsContext, principal: ProjectPrincipal, choice: Choice): Promise<Chosen> {
   const { request, action, untilMs } = choice;
   const { projectId, binding } = principal;
@@ -126,48 +152,52 @@ async function chooseJobs(context: JobsContext, principal: ProjectPrincipal, cho
       action.statuses.includes(job.status) &&
       action.isMeant(job, untilMs),
   );
-  return { ids: found.map(({ id }) => id).sort((a, b) => (a < b ? 1 : -1)), isMore: false };
+  return { jobs: found.sort((a, b) => (a.id < b.id ? 1 : -1)), isMore: false };
 }
 
 async function chooseListed(
   context: JobsContext,
   principal: ProjectPrincipal,
   asked: ListJobsRequest,
-  { action, untilMs }: Choice,
+  { action, untilMs, isOver }: Choice,
 ): Promise<Chosen> {
   const filter = readListedFilter(asked);
   const statuses = action.statuses.filter((one) => filter.statuses?.includes(one) ?? true);
-  const ids: Id<"job">[] = [];
+  const jobs: ChosenJob[] = [];
   let after: Id<"job"> | undefined;
-  for (let read = 0; statuses.length > 0 && read < readMax; read += pageSize) {
+  for (let read = 0; statuses.length > 0 && read < readMax; ) {
     const page = { after, size: pageSize };
     const { rows, walkedTo, size = pageSize } = await readListed(context, principal, { ...filter, statuses }, page);
     const shown = rows.slice(0, size);
-    ids.push(...shown.filter((job) => action.isMeant(job, untilMs)).map(({ id }) => id));
+    for (const job of shown) {
+      // The program of a job can be large, so only the needed fields are kept.
+      if (action.isMeant(job, untilMs) && !action.isSpent(job)) jobs.push({ id: job.id, attempt: job.attempt });
+    }
     after = rows.length > size ? shown.at(-1)?.id : walkedTo;
-    if (ids.length > jobsMax) return { ids: ids.slice(0, jobsMax), isMore: true };
-    if (after === undefined) break;
+    if (jobs.length > jobsMax) return { jobs: jobs.slice(0, jobsMax), isMore: true };
+    if (after === undefined || isOver(chooseMsMax)) break;
+    read += walkedTo === undefined ? pageSize : walkedMax;
   }
-  return { ids, isMore: after !== undefined };
+  return { jobs, isMore: after !== undefined };
 }
 
-type Work = { readonly ids: readonly Id<"job">[]; readonly action: Action; readonly ctx: HandlerContext };
+type Work = Pick<Choice, "action" | "isOver"> & Pick<Chosen, "jobs">;
 
 /** Changes the jobs, some at the same time. Stops early if the caller disconnects or if the time is over. */
 async function changeJobs(
   context: JobsContext,
   principal: ProjectPrincipal,
-  { ids, action, ctx }: Work,
+  { jobs, action, isOver }: Work,
 ): Promise<Pick<BulkJobsResponse, "done" | "refused" | "hasMore"> & { readonly refusals: Refusal[] }> {
-  const endMs = context.clock.now() + workMsMax;
   const refusals: Refusal[] = [];
   let [done, refused, next] = [0, 0, 0];
   const worker = async () => {
-    while (next < ids.length && !ctx.signal.aborted && context.clock.now() < endMs) {
-      const jobId = ids[next++];
-      if (jobId === undefined) return;
+    while (next < jobs.length && !isOver(workMsMax)) {
+      const job = jobs[next++];
+      if (job === undefined) return;
+      const jobId = job.id;
       try {
-        await action.change(context, principal, jobId);
+        await action.change(context, principal, job);
         context.hints.notify(jobId);
         done++;
       } catch (error) {
@@ -179,7 +209,7 @@ async function changeJobs(
   };
   await Promise.all(Array.from({ length: concurrency }, worker));
   context.engine.wake();
-  return { done, refused, refusals, hasMore: next < ids.length };
+  return { done, refused, refusals, hasMore: next < jobs.length };
 }
 
 type Refusal = MessageInitShape<typeof BulkJobsRefusalSchema>;

@@ -40,7 +40,7 @@ export async function readPage(
 }
 
 /** Maximum number of jobs that one page reads when a filter has no index. */
-const walkedMax = 2_000;
+export const walkedMax = 2_000;
 const walkedBytesMax = 33_554_432;
 const walkChunkSize = 200;
 

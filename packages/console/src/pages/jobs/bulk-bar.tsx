@@ -120,7 +120,7 @@ export function BulkDialog({
       kind={act === "cancel" ? "danger" : "primary"}
       onClose={onClose}
       done={({ done, refused, hasMore: isLeft }) => {
-        const left = isLeft ? " More jobs match: press it again for the others." : "";
+        const left = isLeft && done > 0 ? " More jobs match: press it again for the others." : "";
         announce(`${countWords(done)} ${past}${refused === 0 ? "" : `, ${refused} refused`}.${left}`);
         onDone();
         onClose();

@@ -29,7 +29,7 @@ import { readState, takeJob } from "../store/open.ts";
  * Maximum number of attempts of a job. The job keeps the receipt (report) of each attempt, and each response about the job contains all of
  * them, so more attempts would make it too large.
  */
-const attemptsMax = 20;
+export const attemptsMax = 20;
 
 /**
  * Returns the reason why a job cannot be retried from a step, or undefined if it can. Reads only, so another caller may change the job right

@@ -6,7 +6,7 @@ export function curlOf({ url, headers, body }: SentRequest): string {
   const parts = [
     `curl -X POST ${quoted(url)}`,
     ...Object.entries(headers).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
-    ...(body === "" ? [] : [`--data-binary ${quoted(body)}`]),
+    ...(body === "" ? [] : [`--data-raw ${quoted(body)}`]),
   ];
   return parts.join(" \\\n  ");
 }

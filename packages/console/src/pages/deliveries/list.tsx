@@ -137,9 +137,13 @@ function Why({ delivery }: { delivery: Delivery }) {
   return <span>{deliveryWhy(delivery, useNow())}</span>;
 }
 
-/** Draws the link to the dialog that counts what failed in the list, and sends it again. */
+/**
+ * Draws the link to the dialog that counts what failed in the list, and sends it again. The dialog has no filter by answer. So with this
+ * filter there is no link, because the dialog would send more than the list shows.
+ */
 function ResendFailed({ projectId, search }: ListPart<Delivery, DeliveriesSearch>) {
   const now = useNow(minuteMs);
+  if (search.answer !== undefined) return null;
   return (
     <Link
       to="/p/$projectId/replays"

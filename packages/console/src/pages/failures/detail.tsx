@@ -154,6 +154,7 @@ function CallMembers({ group, projectId }: MembersProps) {
   const list = useRows(ToolsService.method.listToolCalls, request, ({ calls }) => calls.filter(isOf(group)), {
     enabled: newest.isSuccess,
   });
+  if (newest.isLoadingError) return <MembersFault title="Calls" newest={newest} />;
   return (
     <MemberList title="Calls" list={list}>
       {list.rows.map((call) => (
@@ -182,6 +183,7 @@ function DeliveryMembers({ group, projectId }: MembersProps) {
     ({ deliveries }) => deliveries.filter(isOf(group)),
     { enabled: subscriptionId !== "" },
   );
+  if (newest.isLoadingError) return <MembersFault title="Deliveries" newest={newest} />;
   return (
     <MemberList
       title="Deliveries"
@@ -207,6 +209,21 @@ function DeliveryMembers({ group, projectId }: MembersProps) {
         </Item>
       ))}
     </MemberList>
+  );
+}
+
+/** Draws why the newest member of a group could not be read. The others are found by it, so none is shown. */
+function MembersFault({
+  title,
+  newest,
+}: {
+  title: string;
+  newest: { error: unknown; refetch: () => Promise<unknown> };
+}) {
+  return (
+    <Section title={title}>
+      <FaultNotice error={newest.error} onRetry={() => void newest.refetch()} />
+    </Section>
   );
 }
 

@@ -11,7 +11,8 @@ import { healthSentence, healthWord, pauserOf } from "../../words/subscriptions.
 import { durationWords, withClockTimes } from "../../words/time.ts";
 import { TryNow } from "../deliveries/delivery-item.tsx";
 
-const lookMs = 5_000;
+/** Interval between two reads of the latest failure. Each one scans many deliveries if the queue is long. */
+const lookMs = 60_000;
 const pendingMax = 10_000;
 
 /**
@@ -38,6 +39,7 @@ export function WhyBanner({
   if (health === undefined) return null;
   const { tone, icon } = healthWord(health.state, inactiveReason);
   const sentence = healthSentence(health, inactiveReason, now, pauserOf(subscription));
+  // Without a failed delivery near the start of the queue, the sentence about the health names the latest error.
   const why = isFailing ? whyOf(failed.data?.deliveries[0]) : undefined;
   return (
     <Notice

@@ -255,7 +255,7 @@ plan("read_short_events", (db) => readShortEvents(db, projectId, [seededId("evt"
 plan(
   "read_subscription_stats",
   (db) => readSubscriptionStats(db, projectId, deadQueue, { sinceMs: 0, untilMs: nowMs }),
-  { rowsMax: { deliveries: 10_100 } },
+  { rowsMax: { deliveries: 10_100, events: 5_100 } },
 );
 plan(
   "count_event_deliveries",

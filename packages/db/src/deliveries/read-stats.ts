@@ -33,6 +33,15 @@ type StatsRow = {
   bars: [number, number, number][] | null;
 };
 
+/** SQL for the first id of the time of the oldest counted delivery. Null if the span has no more deliveries than are counted. */
+const firstOfCut = `select (left(id::text, 13) || '-0000-0000-000000000000')::uuid from scanned order by id desc offset ${countedMax} limit 1`;
+/**
+ * SQL condition that a replay of failed deliveries can deliver the event of `f`. It delivers no test events, and no events from before the
+ * counted span.
+ */
+const isReplayable = `exists (select from events e where e.project_id = $1::uuid and e.id = f.event_id and e.kind = 'event'
+  and e.id >= coalesce((${firstOfCut}), $3::uuid) offset 0)`;
+
 /** Reads the newest deliveries of a subscription by the index deliveries_subscription, and counts them and their attempts. */
 const selectStats = statement<StatsRow>(
   "read_subscription_stats",
@@ -47,7 +56,8 @@ const selectStats = statement<StatsRow>(
        count(*) filter (where state = 'pending' and attempts > 0)::int4 as retrying from scanned) s,
      (select count(*)::int4 as resendable from (select distinct event_id from scanned where state = 'dead_letter') f
        where not exists (select from deliveries o where o.project_id = $1::uuid and o.event_id = f.event_id
-         and ${filterBy("o.subscription_id", "$2::uuid")} and o.state in ('delivered', 'pending') offset 0)) r,
+         and ${filterBy("o.subscription_id", "$2::uuid")} and o.state in ('delivered', 'pending') offset 0)
+         and ${isReplayable}) r,
      (select percentile_disc(0.95) within group (order by ms) as p95_ms from tried where error = '') t,
      (select jsonb_agg(jsonb_build_array(status, error, n) order by n desc) as rows from (
        select status, error, count(*) as n from tried where error <> '' group by status, error order by n desc limit ${answersMax}) f) answers,
@@ -67,7 +77,10 @@ export type SubscriptionStats = {
   readonly failed: number;
   readonly waiting: number;
   readonly retrying: number;
-  /** Number of events whose delivery failed for good, and that have no other delivery that is delivered or pending. */
+  /**
+   * Number of events of the span whose delivery failed for good, and that have no other delivery that is delivered or pending. Test events
+   * and deleted events are not counted, because a replay does not deliver them.
+   */
   readonly resendable: number;
   /** 95th percentile of the durations of successful attempts, milliseconds. 0 if there is none. */
   readonly p95Ms: number;

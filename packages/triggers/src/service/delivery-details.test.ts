@@ -146,6 +146,12 @@ test("a subscription has figures of a span: states, answers, durations and attem
     .sql`update deliveries set state = 'dead_letter', next_attempt_at = null where state = 'pending' and attempts = 1`;
   expect(await figures()).toMatchObject({ failed: 1, retrying: 0, resendable: 1 });
   const dead = (await list({ states: ["failed"] }))[0]!;
+  // A replay delivers no test event, and no event from before the span.
+  const kindOfEvents = (kind: string) => cluster.db.sql`update events set kind = ${kind}`;
+  await kindOfEvents("test");
+  expect(await figures()).toMatchObject({ failed: 1, resendable: 0 });
+  await kindOfEvents("event");
+  expect(await figures()).toMatchObject({ failed: 1, resendable: 1 });
   await client.replayEvent({ eventId: dead.eventId, subscriptionId: id });
   expect(await figures()).toMatchObject({ failed: 1, resendable: 0 });
 });

@@ -86,3 +86,19 @@ test("a renamed step is renamed wherever the program refers to it, and nowhere e
   );
   expect(back).toBe(text);
 });
+
+test("data of an app keeps its words, and an id with a dollar sign is taken as it is", () => {
+  const text = (id: string, ref: string) =>
+    JSON.stringify({
+      steps: [
+        { id, reduce: "fetch", as: { args: `steps.${ref}.of` } },
+        { id: "say", call: "a.b", args: { group: "deals", text: "steps.deals.of", of: { $ref: `steps.${ref}.of` } } },
+        { id: "go", run: "c", input: { filter: "deals" } },
+        { id: "split", parallel: { args: [{ id: "kept", filter: ref, where: "true" }] } },
+      ],
+      input: { sort: "deals" },
+    });
+  const old = text("deals", "deals");
+  const renamed = renameStep(old, { root: readObject(old), base: "" }, { pointer: "/steps/0", id: "deals" }, "$&x");
+  expect(JSON.parse(renamed)).toEqual(JSON.parse(text("$&x", "$&x")));
+});

@@ -209,7 +209,27 @@ browserTest(
     await page.getByRole("button", { name: "Actions of step sorted" }).click();
     await page.getByRole("menuitem", { name: "Remove" }).click();
     await page.getByRole("region", { name: "Step sorted" }).waitFor({ state: "detached" });
-    for (let undone = 0; undone < 4; undone += 1) await page.getByRole("button", { name: "Undo" }).click();
+    const undo = page.getByRole("button", { name: "Undo" });
+    for (let undone = 0; undone < 4; undone += 1) await undo.click();
+    expect(await ids()).toEqual(before);
+    await page.getByRole("button", { name: "Examples" }).click();
+    await page
+      .getByRole("button", { name: /^Use this/ })
+      .first()
+      .click();
+    await until(async () => (await ids())[0] !== "incidents");
+    await undo.click();
+    await until(async () => (await ids())[0] === "incidents");
+    const again = page.getByRole("region", { name: "Step oldest" });
+    await again
+      .getByRole("button", { name: /more fields$/ })
+      .or(again.getByLabel("Id"))
+      .first()
+      .waitFor();
+    if (!(await again.getByLabel("Id").isVisible())) await again.getByRole("button", { name: /more fields$/ }).click();
+    await again.getByLabel("Id").fill("first");
+    await again.getByText("Another step has this id.").waitFor();
+    await again.getByLabel("Id").fill("oldest");
     expect(await ids()).toEqual(before);
     await page.getByRole("radio", { name: "JSON" }).check();
     await page.getByRole("textbox", { name: "Program" }).getByText('"oldest"').first().waitFor();
@@ -228,7 +248,12 @@ browserTest("a schedule is changed, paused, resumed, started once and deleted by
   await press("link", "Change");
   await page.getByRole("heading", { name: "Change Tell the team each year", level: 1 }).waitFor();
   await page.getByText(/^Input, rate and other details of the schedule: drift/).click();
-  expect(await page.getByLabel("drift", { exact: true }).inputValue()).toBe('"follow"');
+  const drift = page.getByLabel("drift", { exact: true });
+  expect(await drift.inputValue()).toBe('"follow"');
+  await drift.fill('"follow", "paused": true');
+  await page.getByText("Not JSON yet.").waitFor();
+  await drift.fill('"follow"');
+  await page.getByText("Not JSON yet.").waitFor({ state: "detached" });
   expect(await page.getByLabel("Spread over", { exact: true }).inputValue()).toBe("1m");
   await keys.tabTo(page.getByLabel("If the last run still works"));
   await keys.type("run both");
@@ -297,6 +322,12 @@ browserTest("a skill is run by each event of a trigger, after it was told how ma
   await page.getByLabel("Events of", { exact: true }).selectOption("calendar");
   await page.getByLabel("Trigger", { exact: true }).selectOption("calendar.events_changed");
   await page.getByLabel("Name", { exact: true }).fill("tell-of-changes");
+  await page.getByLabel("Runs", { exact: true }).selectOption("");
+  await page.getByRole("region", { name: "Step run" }).waitFor({ state: "detached" });
+  expect(await page.getByLabel("Trigger", { exact: true }).inputValue()).toBe("calendar.events_changed");
+  await page.getByRole("button", { name: "Undo" }).click();
+  await page.getByRole("region", { name: "Step run" }).waitFor();
+  expect(await page.getByLabel("Runs", { exact: true }).inputValue()).toBe("announce");
   await page.getByText("1 of the last 1 events would have started it.").waitFor();
   await page.getByRole("button", { name: "Create the schedule", disabled: false }).click();
   await page.getByText("No runs yet.").waitFor();

@@ -1,11 +1,15 @@
 import { useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useState } from "react";
 import { Button } from "../ui/buttons/button.tsx";
+import { FaultNotice } from "../ui/notice/fault.tsx";
+import type { Example } from "./examples.ts";
 
-const Gallery = lazy(() => import("./gallery.tsx"));
+const Gallery = lazy(() =>
+  import("./gallery.tsx").catch((cause: unknown) => ({ default: () => <FaultNotice error={cause} /> })),
+);
 
 /** Draws the button that opens the examples. The examples are loaded when it is first pressed. */
-export function GalleryButton({ kind, onUse }: { kind: "schedules" | "programs"; onUse: (name: string) => void }) {
+export function GalleryButton({ kind, onUse }: { kind: "schedules" | "programs"; onUse: (example: Example) => void }) {
   const [isOpen, setOpen] = useState(false);
   return (
     <>
@@ -17,9 +21,9 @@ export function GalleryButton({ kind, onUse }: { kind: "schedules" | "programs";
           <Gallery
             kind={kind}
             onClose={() => setOpen(false)}
-            onUse={(name) => {
+            onUse={(example) => {
               setOpen(false);
-              onUse(name);
+              onUse(example);
             }}
           />
         </Suspense>

@@ -1,11 +1,11 @@
 import { Button } from "../ui/buttons/button.tsx";
 import { Dialog } from "../ui/overlay/dialog.tsx";
-import { examples } from "./examples.ts";
+import { type Example, examples } from "./examples.ts";
 import styles from "./gallery.module.css";
 
 /**
  * Draws the shipped examples in a dialog. `kind`: `schedules` offers schedules first and programs after them; `programs` offers only
- * programs. `onUse`: called with the name of the example that the user chose.
+ * programs. `onUse`: called with the example that the user chose.
  */
 export default function Gallery({
   kind,
@@ -13,7 +13,7 @@ export default function Gallery({
   onClose,
 }: {
   kind: "schedules" | "programs";
-  onUse: (name: string) => void;
+  onUse: (example: Example) => void;
   onClose: () => void;
 }) {
   const offered = [
@@ -23,17 +23,17 @@ export default function Gallery({
   return (
     <Dialog open onClose={onClose} title="Start from an example" wide>
       <ul className={styles["list"]}>
-        {offered.map(({ name, title, apps, isSchedule }) => (
-          <li key={name} className={styles["example"]}>
+        {offered.map((example) => (
+          <li key={example.name} className={styles["example"]}>
             <div className={styles["words"]}>
-              <b>{title}</b>
+              <b>{example.title}</b>
               <span className={styles["quiet"]}>
-                {isSchedule ? "Schedule" : "Program"}
-                {apps.length > 0 && ` · ${apps.join(", ")}`}
+                {example.isSchedule ? "Schedule" : "Program"}
+                {example.apps.length > 0 && ` · ${example.apps.join(", ")}`}
               </span>
             </div>
-            <Button onPress={() => onUse(name)}>
-              Use this<span className="visually-hidden">{title}</span>
+            <Button onPress={() => onUse(example)}>
+              Use this<span className="visually-hidden">{example.title}</span>
             </Button>
           </li>
         ))}

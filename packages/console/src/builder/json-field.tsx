@@ -1,13 +1,14 @@
+import { parseExactJson } from "@svc/core/exact-json";
 import { useState } from "react";
 import { findPart } from "../json/locate.ts";
 import { setText } from "../json/patch.ts";
-import { readObject } from "../json/value.ts";
 import { AreaField } from "../ui/fields/field.tsx";
 import type { Document } from "./document.ts";
 
 /**
  * A field for a value of a document that no other field knows. It shows the value's own characters. A text that is not JSON stays in the
- * field until it is. An empty text removes the value.
+ * field until it is. An empty text removes the value, unless
+ * the value is required.
  */
 export function JsonField({
   document,
@@ -15,12 +16,14 @@ export function JsonField({
   label,
   hint,
   fault,
+  isRequired = false,
 }: {
   document: Document;
   pointer: string;
   label: string;
   hint?: string;
   fault?: string | undefined;
+  isRequired?: boolean;
 }) {
   const [typed, setTyped] = useState<string>();
   const part = findPart(document.text, pointer);
@@ -33,13 +36,25 @@ export function JsonField({
       value={typed ?? written}
       fault={typed === undefined ? fault : "Not JSON yet. The value before it stays in use."}
       onChange={(text) => {
-        const isJson = readObject(`{"value":${text}}`) !== undefined;
-        setTyped(isJson || text.trim() === "" ? undefined : text);
-        if (text.trim() === "") document.set(pointer, undefined);
-        else if (isJson) document.change(pointer, (old) => setText(old, pointer, text));
+        const value = text.trim();
+        const isRemoved = value === "" && !isRequired;
+        setTyped(isRemoved || isJson(value) ? undefined : text);
+        if (isRemoved) document.set(pointer, undefined);
+        else if (isJson(value)) document.change(pointer, (old) => setText(old, pointer, value));
       }}
     />
   );
+}
+
+/** True if the text is one JSON value, and nothing else. */
+function isJson(text: string): boolean {
+  try {
+    parseExactJson(text);
+    return true;
+  } catch {
+    // The user is still typing the text.
+    return false;
+  }
 }
 
 /** Returns JSON text without the indentation that all of its lines but the first share. */

@@ -19,6 +19,7 @@ import { renameStep } from "./rename-step.ts";
 import { fieldsOfKind, type StepField, shownElsewhere } from "./step-fields.ts";
 import type { StepNode } from "./step-tree.ts";
 import { ValueField } from "./value-field.tsx";
+import { formOf } from "./values.ts";
 
 /** Draws a step of a program: its name and kind, the fields of its members, and the lists of steps inside it (`children`). */
 export function StepCard({
@@ -209,8 +210,9 @@ function MemberField({
     // An empty text removes an optional member. A required one stays, so that its error is at its field.
     onChange: (text: string) => set(text === "" && isOptional ? undefined : kind === "number" ? numberOf(text) : text),
   };
-  if (kind === "json" || (typeof value === "object" && kind !== "value"))
-    return <JsonField document={document} pointer={pointer} label={label} fault={fault} />;
+  const isPlain = kind !== "value" || formOf(value) === "plain";
+  if (kind === "json" || (typeof value === "object" && isPlain))
+    return <JsonField document={document} pointer={pointer} label={label} fault={fault} isRequired={!isOptional} />;
   if (kind === "set") {
     const sets = scope.flatMap(({ name: one }) => (one.startsWith("rows.") ? [one.slice("rows.".length)] : []));
     return <SuggestField {...input} suggestions={sets} />;
@@ -222,7 +224,7 @@ function MemberField({
         value={value}
         scope={scope}
         type=""
-        onChange={set}
+        onChange={(to) => set(to === undefined && !isOptional ? "" : to)}
         plain={<TextField {...input} autoComplete="off" />}
       />
     );
@@ -244,14 +246,22 @@ function UnknownField({ builder, pointer, name }: { builder: Builder; pointer: s
 function IdField({ builder, node }: { builder: Builder; node: StepNode }) {
   const [typed, setTyped] = useState(node.id);
   const { document, program, base } = builder;
+  const isTaken = typed !== node.id && builder.ids.has(typed);
   const rename = () => {
-    if (typed === node.id || typed === "") return;
+    if (typed === node.id || typed === "" || isTaken) return;
     document.change("rename", (text) => renameStep(text, { root: program, base }, node, typed));
   };
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the div only gets events of its field
     <div onBlur={rename} onKeyDown={(event) => event.key === "Enter" && rename()}>
-      <TextField label="Id" mono autoComplete="off" value={typed} onChange={setTyped} />
+      <TextField
+        label="Id"
+        mono
+        autoComplete="off"
+        value={typed}
+        fault={isTaken ? "Another step has this id." : undefined}
+        onChange={setTyped}
+      />
     </div>
   );
 }

@@ -39,7 +39,6 @@ const restMs = 250;
 function ProgramEditor({ initial, projectId }: { initial: string; projectId: string }) {
   const document = useDocument(initial);
   const { text } = document;
-  const navigate = route.useNavigate();
   const checked = useSettled(text, restMs);
   const check = useQuery(
     JobsService.method.checkProgram,
@@ -63,7 +62,7 @@ function ProgramEditor({ initial, projectId }: { initial: string; projectId: str
             />
             <Section
               title="Steps"
-              actions={<GalleryButton kind="programs" onUse={(name) => void navigate({ search: { example: name } })} />}
+              actions={<GalleryButton kind="programs" onUse={(used) => document.change("example", () => used.text)} />}
             >
               <Suspense fallback={<Skeleton rows={8} />}>
                 <ProgramCards document={document} base="" faults={faults} />

@@ -3,10 +3,13 @@ import { JobsService } from "@svc/gen/jobs";
 import { StandingService } from "@svc/gen/standing";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState } from "react";
+import type { Document } from "../../builder/document.ts";
 import { GalleryButton, useExample } from "../../builder/gallery-button.tsx";
 import { placeFailure } from "../../calls/fault.ts";
 import { useRows } from "../../calls/rows.ts";
 import { useWrite } from "../../calls/write.ts";
+import { setText } from "../../json/patch.ts";
+import { memberOf } from "../../json/value.ts";
 import { usePreferences } from "../../shell/preferences.ts";
 import { Button } from "../../ui/buttons/button.tsx";
 import { ChipSelect } from "../../ui/fields/chip-fields.tsx";
@@ -101,8 +104,15 @@ function NewSchedule({ initial }: { initial: string }) {
           hint="Used in URLs and commands. Lower-case letters, digits, - and _."
         />
       )}
-      runs={(steps) => <RunsChoice steps={steps} />}
-      examples={<GalleryButton kind="schedules" onUse={(example) => void navigate({ search: { example } })} />}
+      runs={(steps, document) => <RunsChoice steps={steps} document={document} />}
+      examples={(document) => (
+        <GalleryButton
+          kind="schedules"
+          onUse={({ isSchedule, text }) =>
+            document.change("example", (old) => (isSchedule ? text : withProgram(old, text)))
+          }
+        />
+      )}
       actions={({ definitionJson, why, needsApproval, title }) => (
         <Button
           kind="primary"
@@ -143,20 +153,33 @@ function NewSchedule({ initial }: { initial: string }) {
   );
 }
 
-/** Draws the choice of what a new schedule runs: the steps on the page, or a saved tool. `steps`: words for the steps. */
-function RunsChoice({ steps }: { steps: string }) {
-  const { skill } = route.useSearch();
-  const navigate = route.useNavigate();
+/** Returns the definition with another program, whose other values stay as they are. */
+function withProgram(text: string, programText: string): string {
+  return setText(text, "/program", programText.trim());
+}
+
+/**
+ * Draws the choice of what a new schedule runs: the steps on the page, or a saved tool. It changes only the program of the definition, and
+ * can be undone. `steps`: words for the steps.
+ */
+function RunsChoice({ steps, document }: { steps: string; document: Document }) {
   const skills = useRows(JobsService.method.listSkills, { pageSize: 100 }, (answer) => answer.skills);
+  const written = memberOf(document.root, "program", "steps");
+  const run = Array.isArray(written) && written.length === 1 ? memberOf(written[0], "run") : undefined;
   return (
     <ChipSelect
       label="Runs"
-      value={skill ?? ""}
+      value={skills.rows.find(({ toolSlug }) => toolSlug === run)?.slug ?? ""}
       options={[
         { value: "", words: steps },
         ...skills.rows.map(({ slug, toolSlug }) => ({ value: slug, words: `the saved tool ${toolSlug}` })),
       ]}
-      onChange={(slug) => void navigate({ search: { skill: slug || undefined }, replace: true })}
+      onChange={(slug) => {
+        const skill = skills.rows.find((one) => one.slug === slug);
+        const program =
+          skill === undefined ? exampleProgram : programOfSkill(skill.toolSlug, skeletonInput(skill.inputSchemaJson));
+        document.change("runs", (old) => withProgram(old, program));
+      }}
     />
   );
 }

@@ -2,7 +2,7 @@ import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { PreviewStandingProgramResponse } from "@svc/gen/standing";
 import { lazy, type ReactNode, Suspense, useMemo } from "react";
 import { ConnectAccounts, useOwnFaults } from "../../builder/connect-accounts.tsx";
-import { useDocument } from "../../builder/document.ts";
+import { type Document, useDocument } from "../../builder/document.ts";
 import { useRunOnce } from "../../builder/run-once.tsx";
 import { callsOf } from "../../builder/step-tree.ts";
 import { useEditorMode } from "../../builder/use-editor-mode.tsx";
@@ -59,9 +59,9 @@ export function ScheduleEditor({
   /** Fields that are drawn below the title, for example the schedule's name. */
   naming?: (written: WrittenSchedule) => ReactNode;
   /** The choice of what the schedule runs, inside the sentence. `steps`: words such as `the 3 steps below`. */
-  runs: (steps: string) => ReactNode;
+  runs: (steps: string, document: Document) => ReactNode;
   /** The button that opens the examples. Undefined if the page has none. */
-  examples?: ReactNode;
+  examples?: (document: Document) => ReactNode;
   /** The button that sends the definition to the service. */
   actions: (written: WrittenSchedule) => ReactNode;
   /** Error of sending the definition, as far as no field shows it. Null if there is none. */
@@ -116,9 +116,9 @@ export function ScheduleEditor({
             <Titles form={form} shown={written.title}>
               {naming?.(written)}
             </Titles>
-            <SentenceFields form={form} runs={runs(stepWords(root))} />
+            <SentenceFields form={form} runs={runs(stepWords(root), document)} />
             <Extras form={form} />
-            <Section title="Steps" actions={examples}>
+            <Section title="Steps" actions={examples?.(document)}>
               <Suspense fallback={<Skeleton rows={8} />}>
                 <ProgramCards document={document} base="/program" faults={placed} />
               </Suspense>

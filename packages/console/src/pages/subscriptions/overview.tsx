@@ -65,9 +65,10 @@ export function Overview({
         </Stack>
         <Stack>
           <FilterFaults projectId={projectId} subscription={subscription} />
-          <LastFailure projectId={projectId} subscriptionId={id} />
           <Answers stats={stats} />
           {agent === undefined && <TestDelivery projectId={projectId} subscription={subscription} />}
+          {/* It is read after the figures, so it comes last: nothing below it moves. */}
+          <LastFailure projectId={projectId} subscriptionId={id} />
         </Stack>
       </div>
     </Stack>

@@ -39,13 +39,15 @@ export function WhyBanner({
   if (health === undefined) return null;
   const { tone, icon } = healthWord(health.state, inactiveReason);
   const sentence = healthSentence(health, inactiveReason, now, pauserOf(subscription));
+  // As long as the cause that is read, so that nothing below moves when it comes.
+  const unread = isFailing && failed.isPending ? "Your endpoint is failing" : sentence;
   // Without a failed delivery near the start of the queue, the sentence about the health names the latest error.
   const why = isFailing ? whyOf(failed.data?.deliveries[0]) : undefined;
   return (
     <Notice
       tone={isFailing ? "bad" : tone}
       icon={icon}
-      title={why === undefined ? sentence : withClockTimes(why, zone, now)}
+      title={why === undefined ? unread : withClockTimes(why, zone, now)}
       actions={
         active && (
           <Line>

@@ -13,8 +13,10 @@ import { root } from "./source.ts";
 
 // A post that starts a job, with an OpenTelemetry receiver that gets all spans of it as one trace.
 
-const trace = "0af7651916cd43dd8448eb211c80319c";
-const traceparent = `00-${trace}-00f067aa0ba902b7-01`;
+const senderTrace = "0af7651916cd43dd8448eb211c80319c";
+const traceparent = `00-${senderTrace}-00f067aa0ba902b7-01`;
+/** The trace of the post, which svc begins. */
+let trace = "";
 /** A value of the calendar's post, which must be in no span. */
 const secretChannel = "channel-of-a-person";
 
@@ -61,6 +63,10 @@ async function postCalendar(headers: Record<string, string> = {}): Promise<numbe
 }
 
 const inTrace = (id: string) => otlp.spans.filter(({ traceId }) => traceId === id);
+const isOwn = ({ name, links }: ReceivedSpan, id: string) =>
+  name === "post" && links.some((link) => link.traceId === id);
+/** Returns the trace of the post that is linked with the trace of its sender; empty if it has not arrived. */
+const traceOfPost = (sender: string) => otlp.spans.find((span) => isOwn(span, sender))?.traceId ?? "";
 const namesOf = (spans: readonly ReceivedSpan[]) => spans.map(({ name }) => name).sort();
 
 beforeAll(async () => {
@@ -79,7 +85,8 @@ beforeAll(async () => {
     const { job } = jobId === "" ? {} : await client.jobs.getJob({ id: jobId });
     return job?.status === JobStatus.SUCCEEDED && receiver.requests.length > 0;
   });
-  await until(() => namesOf(inTrace(trace)).includes("job"));
+  await until(() => namesOf(inTrace(traceOfPost(senderTrace))).includes("job"));
+  trace = traceOfPost(senderTrace);
 }, 180_000);
 afterAll(async () => {
   await server?.stop();
@@ -98,7 +105,7 @@ test("a post, its delivery, its run, its job and the request to the app are one 
       path.unshift(spans.find((span) => span.id === id)?.name ?? id);
     return path;
   };
-  const from = ["00f067aa0ba902b7", "post", "record"];
+  const from = ["", "post", "record"];
   expect(pathOf("deliver")).toEqual([...from, "deliver"]);
   const tool = ["job", "step call", "execute_tool sales_crm.list_deals", "request GET"];
   expect(pathOf("request GET")).toEqual([...from, "schedule decision", ...tool]);
@@ -107,6 +114,12 @@ test("a post, its delivery, its run, its job and the request to the app are one 
     "gen_ai.operation.name": "execute_tool",
     "gen_ai.tool.name": "sales_crm.list_deals",
   });
+});
+
+test("the trace of a post is linked with the trace of its sender, and is not part of it", () => {
+  expect(inTrace(senderTrace)).toEqual([]);
+  const post = inTrace(trace).find(({ name }) => name === "post");
+  expect(post).toMatchObject({ parentId: "", links: [{ traceId: senderTrace, id: "00f067aa0ba902b7" }] });
 });
 
 test("the commit of a batch is a trace of its own, which is linked with the event", () => {
@@ -207,13 +220,13 @@ test("an MCP request continues the trace that the client names in _meta", async 
   });
 });
 
-test.each(["", "garbage", `00-${"0".repeat(32)}-00f067aa0ba902b7-01`, `ff-${trace}-00f067aa0ba902b7-01`])(
-  "a post with the traceparent %j begins a new trace",
+test.each(["", "garbage", `00-${"0".repeat(32)}-00f067aa0ba902b7-01`, `ff-${senderTrace}-00f067aa0ba902b7-01`])(
+  "a post with the traceparent %j has no link",
   async (text) => {
     const before = otlp.spans.filter(({ name }) => name === "post").length;
     expect(await postCalendar({ traceparent: text })).toBe(202);
     await until(() => otlp.spans.filter(({ name }) => name === "post").length > before);
-    expect(otlp.spans.filter(({ name }) => name === "post").at(-1)?.parentId).toBe("");
+    expect(otlp.spans.filter(({ name }) => name === "post").at(-1)).toMatchObject({ parentId: "", links: [] });
   },
 );
 
@@ -221,22 +234,35 @@ test("a delivery that is tried again continues the trace of its event", async ()
   const own = "7bf92f3577b34da6a3ce929d0e0e4736";
   receiver.script({ status: 500 }, { status: 200 });
   expect(await postCalendar({ traceparent: `00-${own}-00f067aa0ba902b7-01` })).toBe(202);
-  const attempts = () => inTrace(own).filter(({ name }) => name === "deliver");
+  const attempts = () => inTrace(traceOfPost(own)).filter(({ name }) => name === "deliver");
   await until(() => attempts().length === 2);
-  const record = inTrace(own).find(({ name }) => name === "record");
+  const record = inTrace(traceOfPost(own)).find(({ name }) => name === "record");
   expect(attempts()).toMatchObject([
     { parentId: record?.id, status: 2, attributes: { "svc.attempt": "1", "error.type": "http_500" } },
     { parentId: record?.id, status: 0, attributes: { "svc.attempt": "2", "http.response.status_code": "200" } },
   ]);
 });
 
-test("a post that the sender does not trace is not exported, and neither is its job", async () => {
+test("the sender of a post does not decide that it is not traced", async () => {
   const own = "6bf92f3577b34da6a3ce929d0e0e4736";
   const sent = receiver.requests.length;
   expect(await postCalendar({ traceparent: `00-${own}-00f067aa0ba902b7-00` })).toBe(202);
-  await until(() => receiver.requests.length > sent);
-  expect(receiver.requests.at(-1)?.headers["traceparent"]).toMatch(new RegExp(`^00-${own}-[0-9a-f]{16}-00$`));
+  await until(() => receiver.requests.length > sent && traceOfPost(own) !== "");
+  const form = new RegExp(`^00-${traceOfPost(own)}-[0-9a-f]{16}-01$`);
+  expect(receiver.requests.at(-1)?.headers["traceparent"]).toMatch(form);
   expect(inTrace(own)).toEqual([]);
+});
+
+test("a call that is refused before it is processed has no span", async () => {
+  const own = "8bf92f3577b34da6a3ce929d0e0e4736";
+  const headers = { traceparent: `00-${own}-00f067aa0ba902b7-01` };
+  const listEvents = "svc.v1.TriggersService/ListEvents";
+  const { status } = await server.call(listEvents, {}, { bearer: null, headers });
+  expect(status).toBe(401);
+  expect((await fetch(`${server.url}/${listEvents}`, { headers })).status).toBe(405);
+  await server.call(listEvents, {}, { headers });
+  await until(() => inTrace(own).length > 0);
+  expect(inTrace(own)).toMatchObject([{ parentId: "00f067aa0ba902b7", status: 0 }]);
 });
 
 /** The libraries of OpenTelemetry without its API, which the library of metrics loads to measure the process without spans. */

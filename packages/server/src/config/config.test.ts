@@ -47,6 +47,20 @@ test("an empty environment gives the documented defaults", () => {
   });
 });
 
+test.each([
+  ["http://collector.internal/svc", false],
+  ["http://10.0.0.7/svc", false],
+  ["https://collector.internal/svc", true],
+  ["http://127.0.0.1:9000/svc", true],
+  ["http://[::1]:9000/svc", true],
+])("a token for the export to %s is accepted: %s", (address, isAccepted) => {
+  const faults = faultsOf({ SVC_EXPORT_TO: address, SVC_EXPORT_TOKEN: "token-of-the-collector" });
+  const fault =
+    "SVC_EXPORT_TOKEN: is set, and SVC_EXPORT_TO begins with http://, so others could read it; use https://";
+  expect(faults).toEqual(isAccepted ? [] : [fault]);
+  expect(faultsOf({ SVC_EXPORT_TO: address })).toEqual([]);
+});
+
 test("several processes take Linux and no sandbox, and their number is a small one", () => {
   expect(load({ SVC_PROCESSES: "4", SVC_SANDBOX: "off" }).processes).toBe(4);
   expect(faultsOf({ SVC_PROCESSES: "2" })).toEqual([

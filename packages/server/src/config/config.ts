@@ -295,6 +295,11 @@ function checkTogether(config: Config, reader: ConfigReader, platform: NodeJS.Pl
       "is for a database of your own, and SVC_DATABASE_URL is unset: `svc restore` leaves a mark",
     );
   }
+  if (sendsTokenInClear(config.exportTarget))
+    reader.fault(
+      "SVC_EXPORT_TOKEN",
+      "is set, and SVC_EXPORT_TO begins with http://, so others could read it; use https://",
+    );
   checkProcesses(config, reader, platform);
   checkSharedPort(config, reader, platform);
   if (config.adminToken !== undefined && config.adminToken === config.bootstrapKey) {
@@ -303,6 +308,13 @@ function checkTogether(config: Config, reader: ConfigReader, platform: NodeJS.Pl
       "equals SVC_ADMIN_TOKEN; the administrator and a project need secrets of their own",
     );
   }
+}
+
+/** True if a token would leave this machine without encryption. */
+function sendsTokenInClear(target: ExportTarget | undefined): boolean {
+  if (target?.kind !== "http" || target.token === undefined) return false;
+  const { protocol, hostname } = new URL(target.url);
+  return protocol === "http:" && !isLoopbackHost(hostname.replace(/^\[|\]$/g, ""));
 }
 
 /**

@@ -148,7 +148,7 @@ const table = {
     "empty: nowhere",
     "where svc sends the audit log and the usage of projects: file:///path, syslog://host:601, syslog+tls://host:6514, or the https address of a collector",
   ],
-  SVC_EXPORT_TOKEN: ["empty", "bearer token of that collector"],
+  SVC_EXPORT_TOKEN: ["empty", "bearer token of that collector, whose address must then begin with https"],
   SVC_TRACE_TOOLKITS: [
     "empty: none",
     "slugs of toolkits whose apps get the header traceparent, comma separated; * for every toolkit",

@@ -4,6 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createId } from "@svc/core";
 import { addActivityHours } from "@svc/db/activity/write";
+import { chainAuditEvents, putAuditChain } from "@svc/db/audit/chains";
+import { insertAuditEvent } from "@svc/db/audit/list";
 import { createTestClock, type TestClock } from "@svc/testing/clock";
 import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
 import { startTestReceiver } from "@svc/testing/receiver";
@@ -25,14 +27,18 @@ afterAll(async () => {
 });
 
 /** Exports to a target while `work` runs. `round`: makes the export look once, and waits until it has finished. */
-async function exporting(target: ExportTarget, clock: TestClock, work: (round: () => Promise<void>) => Promise<void>) {
+async function exporting(
+  target: ExportTarget,
+  clock: TestClock,
+  work: (round: (ms?: number) => Promise<void>) => Promise<void>,
+) {
   const logger = await createLogger({ level: "silent", destination: { write: () => {} } });
   const loop = startExport(target, { db: database.db, clock, logger });
   const isWaiting = () => until(() => clock.waiting() === 1);
   await isWaiting();
   try {
-    await work(async () => {
-      clock.advance(5_000);
+    await work(async (ms = 20_000) => {
+      clock.advance(ms);
       await isWaiting();
     });
   } finally {
@@ -90,18 +96,19 @@ test("a collector that fails gets the usage of the same hour again, and then not
   });
 });
 
-test("a file gets lines, and an incomplete line at its end is removed", async () => {
+test("a file gets lines, and an incomplete line at its end stays, apart from the records", async () => {
   const path = join(folder, "records.jsonl");
   appendFileSync(path, '{"kind":"audit"}\n{"kind":"aud');
   const clock = createTestClock(Date.UTC(2026, 0, 6, 9, 30));
   await exporting({ kind: "file", address: `file://${path}`, path }, clock, async (round) => {
     await round();
     const first = await use(clock);
-    clock.advance(hourMs);
+    await round(hourMs);
     const second = await use(clock);
-    clock.advance(hourMs);
-    await round();
-    expect(linesOf(readFileSync(path, "utf8"))).toEqual([{ kind: "audit" }, rowOf(first), rowOf(second)]);
+    await round(hourMs);
+    const [complete = "", broken, ...lines] = readFileSync(path, "utf8").split(/(?<=\n)/);
+    expect([JSON.parse(complete), broken]).toEqual([{ kind: "audit" }, '{"kind":"aud\n']);
+    expect(linesOf(lines.join(""))).toEqual([rowOf(first), rowOf(second)]);
   });
 });
 
@@ -131,4 +138,34 @@ test("a syslog receiver gets messages of RFC 5424, each after its length", async
   } finally {
     server.close();
   }
+});
+
+test("records that the target refuses do not hold back those of other projects", async () => {
+  await using receiver = await startTestReceiver();
+  const clock = createTestClock(Date.UTC(2026, 0, 8, 9, 30));
+  const target = { kind: "http", address: `${receiver.url}/chains`, url: receiver.url, token: undefined } as const;
+  await exporting(target, clock, async (round) => {
+    await round();
+    const used = await use(clock);
+    const at = clock.now();
+    const events = [1, 2].map(() => ({ id: createId("aud", at), projectId: createId("prj", at) }));
+    for (const { id, projectId } of events) {
+      const [actor, outcome, hash] = ["admin", "ok", Buffer.alloc(32)] as const;
+      await insertAuditEvent(database.db, {
+        ...{ id, at, projectId, actor, outcome, actorId: null },
+        ...{ action: "Test", subject: "", entityDigest: null },
+      });
+      await chainAuditEvents(database.db, [{ id, entityDigest: null, outcome, position: 1, mac: hash, hash }]);
+      await putAuditChain(database.db, { projectId, key: hash, length: 1, hash, mac: hash });
+    }
+    clock.advance(hourMs + 600_000);
+    receiver.script({ status: 400 }, { status: 200 });
+    await round();
+    const sent = receiver.requests.flatMap(({ body }) => linesOf(body.toString()));
+    expect(sent.map(({ projectId }) => projectId).sort()).toEqual(
+      [...events.map(({ projectId }) => projectId), used.projectId].sort(),
+    );
+    await round();
+    expect(linesOf(receiver.requests.at(-1)?.body.toString() ?? "")).toEqual([sent[0]]);
+  });
 });

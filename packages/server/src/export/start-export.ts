@@ -16,8 +16,12 @@ import { type Loop, startLoop } from "../loop.ts";
 import { auditRecord, usageRecords } from "./records.ts";
 import { type OpenTarget, openTarget } from "./targets.ts";
 
-/** Interval in milliseconds at which a node looks for records to send. Only one node of the deployment sends in each interval. */
+/** Interval in milliseconds at which a node tries to take the turn. A run begins no batch after this time. */
 const everyMs = 5_000;
+/**
+ * Time in milliseconds for which only one node sends. It is longer than a run with its last batch takes, so that no two nodes send at once.
+ */
+const turnMs = 20_000;
 /** Maximum number of records that are sent together. */
 const batchMax = 500;
 const hourMs = 3_600_000;
@@ -41,14 +45,22 @@ export function startExport(
     clock,
     target: opened,
     streams: { audit: `audit ${digest}`, usage: `usage ${digest}` },
+    hour: { fromMs: 0, taken: new Set() },
   };
   const beyondMinute = createMinuteCount({ clock, most: 1 });
   const loop = startLoop({
     ...{ clock, everyMs },
     async run() {
-      if (!(await takeSweepTurn(db, "export", { nowMs: clock.now(), everyMs }))) return;
-      for (const chain of await findUnsentChains(db, sending.streams.audit)) await sendChain(sending, chain);
-      await sendUsage(sending);
+      const startMs = clock.now();
+      if (!(await takeSweepTurn(db, "export", { nowMs: startMs, everyMs: turnMs }))) return;
+      const isOver = () => clock.now() - startMs >= everyMs;
+      // A record that the target refuses must not hold back the records of other projects.
+      const faults: unknown[] = [];
+      const noteFault = (fault: unknown) => void faults.push(fault);
+      for (const chain of await findUnsentChains(db, sending.streams.audit))
+        await sendChain(sending, chain, isOver).catch(noteFault);
+      await sendUsage(sending, isOver).catch(noteFault);
+      if (faults.length > 0) throw faults[0];
     },
     onError(err) {
       if (beyondMinute("") === undefined)
@@ -68,11 +80,17 @@ type Sending = {
   readonly clock: Clock;
   readonly target: OpenTarget;
   readonly streams: Readonly<Record<"audit" | "usage", string>>;
+  /** The hour of usage that this node sent last, and its records that the target has taken. The next run continues within the hour. */
+  readonly hour: { fromMs: number; taken: Set<string> };
 };
 
-/** Sends the entries of one chain of the audit log that the target lacks, in order. */
-async function sendChain({ db, target, streams }: Sending, { projectId, after, length }: UnsentChain): Promise<void> {
-  for (let sent = after; sent < length; ) {
+/** Sends the entries of one chain of the audit log that the target lacks, in order. `isOver`: true if no further batch may begin. */
+async function sendChain(
+  { db, target, streams }: Sending,
+  { projectId, after, length }: UnsentChain,
+  isOver: () => boolean,
+): Promise<void> {
+  for (let sent = after; sent < length && !isOver(); ) {
     const events = await listChainedAuditEvents(db, projectId, { from: sent + 1, to: length, limit: batchMax });
     const last = events.at(-1)?.position;
     // An entry is missing only if someone deleted it past svc. `svc audit verify` reports that.
@@ -83,15 +101,24 @@ async function sendChain({ db, target, streams }: Sending, { projectId, after, l
   }
 }
 
-/** Sends the usage of each hour that has ended since the last one. The first export begins with the present hour. */
-async function sendUsage({ db, clock, target, streams }: Sending): Promise<void> {
+/**
+ * Sends the usage of each hour that has ended since the last one. The first export begins with the present hour. `isOver`: true if no
+ * further batch may begin.
+ */
+async function sendUsage({ db, clock, target, streams, hour }: Sending, isOver: () => boolean): Promise<void> {
   const nowMs = clock.now();
   const stored = await findExportPosition(db, streams.usage);
   let fromMs = stored ?? nowMs - (nowMs % hourMs);
   if (stored === undefined) await putExportPosition(db, streams.usage, { position: fromMs });
-  for (let hours = 0; hours < hoursMax && fromMs + hourMs + settleMs <= nowMs; hours++) {
-    const records = usageRecords(fromMs, await readHourlyUsage(db, fromMs));
-    for (let sent = 0; sent < records.length; sent += batchMax) await target.send(records.slice(sent, sent + batchMax));
+  for (let hours = 0; hours < hoursMax && fromMs + hourMs + settleMs <= nowMs && !isOver(); hours++) {
+    if (hour.fromMs !== fromMs) Object.assign(hour, { fromMs, taken: new Set() });
+    const records = usageRecords(fromMs, await readHourlyUsage(db, fromMs)).filter(({ json }) => !hour.taken.has(json));
+    for (let sent = 0; sent < records.length; sent += batchMax) {
+      if (isOver()) return;
+      const batch = records.slice(sent, sent + batchMax);
+      await target.send(batch);
+      for (const { json } of batch) hour.taken.add(json);
+    }
     fromMs += hourMs;
     await putExportPosition(db, streams.usage, { position: fromMs });
   }

@@ -28,22 +28,17 @@ export function openTarget(target: ExportTarget): OpenTarget {
   }
 }
 
-/** Number of bytes at the end of the file among which the last line break is found. Every record is shorter. */
-const tailBytes = 65_536;
-
 /**
- * Appends records as lines to a file, and waits until the disk has them. If a node ended while it wrote a line, the incomplete line is
- * removed first, because its record is sent again.
+ * Appends records as lines to a file, and waits until the disk has them. If a node ended while it wrote a line, the incomplete line gets a
+ * line break and stays, and its record follows as a complete line. Nothing is cut, because another process may write to the file.
  */
 async function appendLines(path: string, records: readonly ExportRecord[]): Promise<void> {
   const file = await open(path, "a+", 0o600);
   try {
     const { size } = await file.stat();
-    const from = Math.max(0, size - tailBytes);
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(size - from), 0, size - from, from);
-    const end = buffer.subarray(0, bytesRead).lastIndexOf("\n") + 1;
-    if (from + end < size) await file.truncate(from + end);
-    await file.appendFile(linesOf(records));
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(1), 0, 1, Math.max(0, size - 1));
+    const isBroken = bytesRead > 0 && buffer[0] !== 0x0a;
+    await file.appendFile(`${isBroken ? "\n" : ""}${linesOf(records)}`);
     await file.datasync();
   } finally {
     await file.close();

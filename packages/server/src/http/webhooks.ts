@@ -149,10 +149,13 @@ export function createWebhookHandler(options: WebhookOptions): WebhookHandler {
   };
 }
 
-/** Describes the span of a post, which continues the trace that the sender names. `label`: as in the metrics. */
+/**
+ * Describes the span of a post. The sender is not proven yet, so its trace is only linked: it must not decide if svc samples the post.
+ * `label`: as in the metrics.
+ */
 function postSpan({ req, label }: { readonly req: IncomingMessage; readonly label: string }): SpanStart {
   const facts = { "http.request.method": "POST", "http.route": "/webhooks/{toolkit}", "svc.toolkit": label };
-  return { name: "post", kind: "server", parent: traceOf(req), facts };
+  return { name: "post", kind: "server", parent: null, links: [traceOf(req)], facts };
 }
 
 /**

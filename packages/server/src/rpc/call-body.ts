@@ -7,6 +7,7 @@ import type { BodyCharge } from "../body/body-budget.ts";
 import { chargeValues, chargeValuesInTurns } from "../body/body-values.ts";
 import { decodeBody, type Encoding, encodingOf } from "../body/content-encoding.ts";
 import { bodyFault, type Intake, keylessBodyBytesMax, pauseBeforeRefusal, shareOf } from "../body/intake.ts";
+import { callerGone } from "../errors.ts";
 import { lineOf } from "./answers.ts";
 import type { Call } from "./call.ts";
 import { toConnectError } from "./connect-error.ts";
@@ -94,14 +95,25 @@ export class CallBody {
     }
   }
 
-  /** Does the same as `chargeValues` for a large body. Between pieces of the body it awaits `rest`, so that other work can run. */
+  /**
+   * Does the same as `chargeValues` for a large body. Between pieces of the body it awaits `rest`, so that other work can run. Throws
+   * `callerGone` if the client has disconnected in the meantime.
+   */
   async chargeValuesInTurns(rest: () => Promise<void> | undefined): Promise<void> {
     try {
       if (this.bytes !== undefined && this.#charge !== undefined)
-        await chargeValuesInTurns(this.bytes, this.#charge, rest);
+        await chargeValuesInTurns(this.bytes, this.#charge, async () => {
+          await rest();
+          this.checkKept();
+        });
     } catch (error) {
       throw this.#refusal(error);
     }
+  }
+
+  /** Throws `callerGone` if the body was released while its decoding waited, because the client has disconnected. */
+  checkKept(): void {
+    if (this.bytes === undefined) throw toConnectError(callerGone());
   }
 
   /**

@@ -1,7 +1,9 @@
 import { once } from "node:events";
 import { request } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
 import { longestTurnMs, processorBudgetMs } from "@svc/testing/processor";
 import { startTestServer, type TestServer } from "@svc/testing/server";
+import { until } from "@svc/testing/until";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 let svc: TestServer;
@@ -67,6 +69,26 @@ test("a character and an escape that lie between two pieces arrive unchanged", a
     );
     expect(unknown).toContain("is unknown");
   }
+});
+
+test("a client that leaves while its body is read leaves no error in the log", async () => {
+  const before = svc.logs.length;
+  const part = JSON.stringify({ nope: Array(60_000).fill(["a", 1]) });
+  const body = Buffer.from(part.padEnd(12_000_000, " "));
+  const headers = { authorization: `Bearer ${svc.key}`, "content-type": "application/json" };
+  const ended = () => svc.logs.slice(before).filter((line) => line.includes(importToolkit));
+  // The server has the whole body a moment after it is sent, and reads it for longer than that.
+  const delays = [0, 2, 5, 10, 15, 20, 30, 40];
+  for (const delayMs of delays) {
+    const req = request(`${svc.url}/${importToolkit}`, { method: "POST", headers });
+    req.on("error", () => {});
+    await new Promise<void>((resolve) => req.end(body, resolve));
+    await sleep(delayMs);
+    req.destroy();
+  }
+  await until(() => ended().length >= delays.length);
+  const errors = svc.logs.slice(before).filter((line) => JSON.parse(line).level >= 50 || line.includes('"error"'));
+  expect(errors).toEqual([]);
 });
 
 test("a body of 12 MB does not hold the event loop", async () => {

@@ -86,6 +86,7 @@ export async function receiveBody(
   const work = meter.begin(ownerOf(call));
   work.charge({ bytes: bytes.byteLength });
   if (isLarge) await work.turn();
+  body.checkKept();
   const type = req.headers["content-type"] ?? "";
   if (isLarge && type.startsWith("application/json")) return { value: await parseLarge(bytes, body, work, input) };
   work.run(() => body.chargeValues());
@@ -110,6 +111,7 @@ async function parseLarge(bytes: Uint8Array, body: CallBody, work: Work, input: 
     if (nesting.isDeeper(piece, depthMax)) throw toConnectError(nestedTooDeep());
     await rest();
   }
+  body.checkKept();
   const read = isUtf8(bytes) ? readForeignText(bytes) : undefined;
   if (read === undefined || !("text" in read)) throw toConnectError(notUtf8());
   const value = await parseJsonInTurns(read.text, { ...plainJson, turn }).catch((error: unknown) => {

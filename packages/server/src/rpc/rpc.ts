@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { UniversalHandler } from "@connectrpc/connect/protocol";
-import { beginSpan, type SpanStart, type WorkMeter, withinSpan } from "@svc/core";
+import { beginSpan, isTraced, type Span, type SpanStart, type WorkMeter, withinSpan } from "@svc/core";
 import { bearerOf } from "../auth/gate.ts";
 import type { Intake } from "../body/intake.ts";
 import type { ConsoleOrigin } from "../console/proof.ts";
@@ -15,6 +15,8 @@ import { answerStream, refusalFrame } from "./connect-call.ts";
 import { toConnectError } from "./connect-error.ts";
 import { answerUnary, send } from "./plain-call.ts";
 import type { CallRouter } from "./router.ts";
+import type { AnsweredCall } from "./rpc-request.ts";
+import type { UnaryCall } from "./unary-call.ts";
 
 /** Options for serving calls. */
 export type RpcOptions = {
@@ -71,8 +73,7 @@ export function createRpcHandler(options: RpcOptions): RpcHandler {
         session: options.proofOf?.(req),
         end: (fault) => ending.end(toConnectError(fault)),
       };
-      const span = beginSpan(callSpan, { req, call });
-      if (span !== undefined) call.traceparent = span.traceparent;
+      let span: Span | undefined;
       const body = new CallBody(req, call, limits.get(path) ?? options.bodyBytesMax, options);
       res.once("close", () => {
         call.leave?.();
@@ -81,8 +82,10 @@ export function createRpcHandler(options: RpcOptions): RpcHandler {
           ending.end(toConnectError(callerGone()));
         }
         body.letGo();
-        span?.end(call.code === "ok" ? undefined : call.code);
-        withinSpan(span, () => options.onCall(call, performance.now() - call.startedMs));
+        const durationMs = performance.now() - call.startedMs;
+        if (span === undefined) return options.onCall(call, durationMs);
+        span.end(call.code === "ok" ? undefined : call.code);
+        withinSpan(span, () => options.onCall(call, durationMs));
       });
       const refusal = refusalOf(handler, req);
       if (refusal !== undefined) {
@@ -92,17 +95,31 @@ export function createRpcHandler(options: RpcOptions): RpcHandler {
         return;
       }
       if (refuseKeyless(handler, call, res, router)) return;
+      // The span begins after the refusals that need no key, so that strangers cannot make svc send spans. Without a tracer, the call makes
+      // no object for it.
+      span = isTraced() ? beginSpan(callSpan, { req, call }) : undefined;
+      if (span !== undefined) call.traceparent = span.traceparent;
       const { intake, meter, logger, defaultTimeoutMs } = options;
       const answering = { call, body, ending, intake, meter, logger, defaultTimeoutMs };
       const unary = router.unary.get(path);
-      const answered = withinSpan(span, () =>
-        unary === undefined
-          ? answerStream(handler, req, res, answering)
-          : answerUnary(unary, handler.method, { req, res }, answering),
-      );
+      const answered =
+        span === undefined
+          ? answerCall({ handler, unary }, req, res, answering)
+          : withinSpan(span, () => answerCall({ handler, unary }, req, res, answering));
       answered.catch((error: unknown) => giveUp(error, res, logger, call));
     },
   };
+}
+
+function answerCall(
+  { handler, unary }: { readonly handler: UniversalHandler; readonly unary: UnaryCall | undefined },
+  req: IncomingMessage,
+  res: ServerResponse,
+  answering: AnsweredCall,
+): Promise<void> {
+  return unary === undefined
+    ? answerStream(handler, req, res, answering)
+    : answerUnary(unary, handler.method, { req, res }, answering);
 }
 
 /** Describes the span of a call, which continues the trace that the caller names. */

@@ -106,7 +106,9 @@ function requestSpan({ read, label, version }: McpPost): SpanStart {
   const meta = message === undefined || message.kind === "response" ? undefined : message.params["_meta"];
   const given = isObject(meta) && !read.isBatch ? meta["traceparent"] : undefined;
   const method = message !== undefined && "method" in message && label !== "other" ? message.method : label;
-  const facts = { "mcp.method.name": read.isBatch ? label : method, "mcp.protocol.version": version };
+  // The header may have any text, and a span has only words of fixed sets.
+  const known = spokenVersions.find((spoken) => spoken === version);
+  const facts = { "mcp.method.name": read.isBatch ? label : method, "mcp.protocol.version": known };
   const parent = typeof given === "string" ? given : null;
   return { name: `mcp ${label}`, kind: "server", parent, facts: { ...facts, "network.transport": "tcp" } };
 }

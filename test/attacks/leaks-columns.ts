@@ -89,8 +89,9 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
   },
   events: {
     event: "account dedupe_key payload",
-    name: "entity_id toolkit_slug trigger_slug",
+    name: "entity_id toolkit_slug traceparent trigger_slug",
   },
+  export_positions: { name: "stream" },
   failure_groups: {
     sealed: "title",
     digest: "fingerprint",
@@ -119,7 +120,7 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
   },
   invitations: {
     digest: "digest",
-    name: "mail role",
+    name: "mail",
   },
   people: {
     sealed: "refresh",
@@ -166,7 +167,7 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
     name: "entity_id step_id tool_slug",
   },
   jobs: {
-    name: "binding cancel_chain child_key idempotency_key pause_chain plan_approval_id principal_chain skill_slug standing_program_id",
+    name: "binding cancel_chain child_key idempotency_key pause_chain plan_approval_id principal_chain skill_slug standing_program_id traceparent",
     digest: "call_seed content_digest program_digest",
     told: "child estimate park receipt saga used",
     sealed: "input overrides progress",

@@ -201,6 +201,8 @@ async function useRequests(scene: Playing): Promise<void> {
   await ended(scene, refused);
   const rerun = await call("JobsService/RerunJob", { id: refused, repin: true });
   await ended(scene, rerun.job.id);
+  const filter = { status: "JOB_STATUS_FAILED" };
+  await call("JobsService/BulkJobs", { action: "BULK_JOBS_ACTION_RETRY", filter, dryRun: true });
   const vaulted = { ...exchange, args: { public_token: secret } };
   await ended(scene, await submit(scene, program(vaulted, { ...item, id: "again" })));
 }

@@ -2,6 +2,7 @@ import { readdir } from "node:fs/promises";
 import type { DescService } from "@bufbuild/protobuf";
 import { dataKeyHeader } from "@svc/core";
 import { type StoredColumn, storedColumns } from "@svc/db/schema/stored-columns";
+import { until } from "@svc/testing/until";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { kindOfColumn } from "./leaks-columns.ts";
 import { playLeaks, type Scene } from "./leaks-scene.ts";
@@ -19,6 +20,10 @@ afterAll(() => scene?.[Symbol.asyncDispose]());
 /** API methods that this file does not call, each with the reason. */
 const uncalled: Readonly<Record<string, string>> = {
   "AdminService/ResumeRestored": "it needs a restored store: test/restored.test.ts resumes one",
+  // They need a provider of company accounts: test/people signs people in.
+  "AdminService/CreateInvitation": "it needs a provider",
+  "AdminService/SetPersonRole": "it needs a person",
+  "AdminService/RemovePerson": "it needs a person",
   // The apps of the scene are real, and a sandbox holds no secret: test/sandbox.test.ts makes these calls.
   "SandboxService/SendSampleEvent": "it needs the sandbox",
   "SandboxService/CreateInbox": "it needs the sandbox",
@@ -31,6 +36,11 @@ const uncalled: Readonly<Record<string, string>> = {
  * columns.
  */
 const underVaultKey = new Set(["data_keys.wrapped", "vault_check.sealed"]);
+
+/** Sealed columns that the scene does not fill, each with the reason. */
+const unfilled: Readonly<Record<string, string>> = {
+  "people.refresh": "it needs a provider of company accounts: packages/server/src/vault/vault.test.ts seals it",
+};
 
 const isFree = ({ sqlType, isWord }: StoredColumn) => !isWord && /text|json|bytea|char/.test(sqlType);
 const nameOf = ({ table, column }: StoredColumn) => `${table}.${column}`;
@@ -46,7 +56,10 @@ test("sealed columns hold sealed values, and each of them holds some, none under
   expect(rotation).toMatchObject({ state: "done", problem: "" });
   expect(Number(rotation?.["resealed"])).toBeGreaterThan(50);
   const firstNew = dataKeyHeader(Number(rotation?.["last"]) + 1);
-  for (const { table, column } of storedColumns().filter((one) => kindOfColumn.get(nameOf(one)) === "sealed")) {
+  // A node stores the groups of failures every ten seconds.
+  await until(async () => (await sql`select from failure_groups limit 1`).length > 0, 30_000, "a group of failures");
+  const sealed = storedColumns().filter((one) => kindOfColumn.get(nameOf(one)) === "sealed");
+  for (const { table, column } of sealed.filter((one) => unfilled[nameOf(one)] === undefined)) {
     // Empty values are left out. For a job's call, for example, no arguments are stored.
     const rows = await sql`select ${sql(column)} as value from ${sql(table)} where length(${sql(column)}) > 0`;
     const name = `${table}.${column}`;

@@ -57,7 +57,7 @@ test("sealed columns hold sealed values, and each of them holds some, none under
   expect(Number(rotation?.["resealed"])).toBeGreaterThan(50);
   const firstNew = dataKeyHeader(Number(rotation?.["last"]) + 1);
   // A node stores the groups of failures every ten seconds.
-  await until(async () => (await sql`select from failure_groups limit 1`).length > 0, 30_000, "a group of failures");
+  await until(async () => (await sql`select from failure_groups limit 1`).length > 0, "a group of failures");
   const sealed = storedColumns().filter((one) => kindOfColumn.get(nameOf(one)) === "sealed");
   for (const { table, column } of sealed.filter((one) => unfilled[nameOf(one)] === undefined)) {
     // Empty values are left out. For a job's call, for example, no arguments are stored.

@@ -31,6 +31,9 @@ beforeAll(async () => {
   await db.sql.unsafe(
     "delete from standing_runs r using standing_programs p where p.id = r.program_id and p.project_id <> r.project_id",
   );
+  await db.sql.unsafe(
+    "delete from person_seats s using api_keys k where k.id = s.key_id and k.project_id <> s.project_id",
+  );
   for (const { table, project } of erasedTables) {
     if (project === undefined) continue;
     const name = getTableName(table);

@@ -104,9 +104,10 @@ export const erasedTables: readonly ErasedTable[] = [
     ],
     ...along(),
   },
+  // Seats refer to keys, so they go first.
+  ofProject(t.personSeats, t.personSeats.projectId, { none: "people who sign in to the console, and no entity" }),
   { table: t.apiKeys, project: t.apiKeys.projectId, key: t.apiKeys.id, entity: of(t.apiKeys.entityId) },
   ofProject(t.invitations, t.invitations.projectId, { none: "links for people of the project, and no entity" }),
-  ofProject(t.personSeats, t.personSeats.projectId, { none: "people who sign in to the console, and no entity" }),
   {
     table: t.consoleSeats,
     parents: [{ table: t.apiKeys, on: sql`${t.consoleSeats.keyId} = ${t.apiKeys.id}` }],

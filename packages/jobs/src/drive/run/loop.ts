@@ -1,4 +1,4 @@
-import { beginSpan, spanned, withinSpan } from "@svc/core";
+import { beginSpan, isTraced, spanned, withinSpan } from "@svc/core";
 import type { Step } from "@svc/program";
 import { apply, type WorkingJob } from "../../state/apply.ts";
 import type { Change, Next } from "../../state/change.ts";
@@ -46,19 +46,20 @@ export function createDriver(port: Port, interrupts: Interrupts, losses = 0): Dr
  * the job must be read again.
  */
 export function drive(beginning: JobBeginning, driver: Driver): Promise<void> {
+  if (!isTraced()) return driveOn(beginning, driver);
   return spanned(beginSpan(jobSpan, beginning.work.state), () => driveOn(beginning, driver));
 }
 
 async function driveOn({ work: read, call }: JobBeginning, driver: Driver): Promise<void> {
   await driver.port.onFaultPoint?.("after-claim", { stepId: "" });
-  let step = moveSpan(undefined, read.state);
+  let step = isTraced() ? moveSpan(undefined, read.state) : undefined;
   try {
     let work = call === undefined ? read : await withinSpan(step?.span, () => advance({ work: read, call }, driver));
     while (work !== undefined) {
       const present: WorkingJob = work;
       const hasCommitted = present.committed !== read.committed;
       const isLost = !hasCommitted && isPoisoned(present.state, driver);
-      step = moveSpan(step, present.state);
+      if (isTraced()) step = moveSpan(step, present.state);
       const confirmer = isLost ? undefined : await driver.port.confirmerOf(present.state);
       work = isLost ? await park(present, driver) : await withinSpan(step?.span, () => act(present, confirmer, driver));
     }

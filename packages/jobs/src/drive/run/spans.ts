@@ -11,8 +11,8 @@ export function jobSpan({ id, projectId, isSimulated, traceparent, attempt }: Jo
 }
 
 /**
- * Returns the span of the step at which the job is now, and ends the span of the step before. Undefined if this process makes no spans, or
- * if the job is at no single step. The branches of a `parallel` step share its span.
+ * Returns the span of the step at which the job is now, and ends the span of the step before. Undefined if the job is at no single step. The
+ * branches of a `parallel` step share its span. A process that makes no spans does not call it.
  */
 export function moveSpan(before: StepSpan | undefined, state: JobState): StepSpan | undefined {
   const [position, another] = state.positions;

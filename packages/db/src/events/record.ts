@@ -200,8 +200,8 @@ export async function recordEvents(
   const seen = [...(routing?.projects ?? [])].map(([id, routingVersion]) => ({ id, routingVersion }));
   const given = {
     seen,
-    posted: inOrderOfDedupe(posted).map(({ account, traceparent = null, ...event }) => {
-      return { ...event, account: account || null, traceparent };
+    posted: inOrderOfDedupe(posted).map((event) => {
+      return { ...event, account: event.account || null, traceparent: event.traceparent ?? null };
     }),
     fresh: posted.flatMap(({ id: eventId, deliveries: own }) => own.map((delivery) => ({ ...delivery, eventId }))),
     by: { version: routing?.version, owner: lease?.owner, leaseUntil: lease?.untilMs },

@@ -6,6 +6,7 @@ import {
   type Clock,
   createMinuteCount,
   isReadableForm,
+  isTraced,
   parseId,
   type SpanStart,
   withinSpan,
@@ -61,8 +62,9 @@ export type WebhookOptions = {
   logger: Logger;
   onStoreUnavailable: StoreAlarm;
   /**
-   * Called for each webhook post when its answer is decided, for the metrics. `durationMs`: time since its arrival. `toolkitSlug` is empty if the toolkit (app) is unknown. It is
-   * `private` for a private toolkit (defined by one project), so that names chosen by projects do not appear in metrics.
+   * Called for each webhook post when its answer is decided, for the metrics. `durationMs`: time since its arrival. `toolkitSlug` is empty
+   * if the toolkit (app) is unknown. It is `private` for a private toolkit (defined by one project), so that names chosen by projects do not
+   * appear in metrics.
    */
   onPost: (toolkitSlug: string, outcome: PostOutcome, durationMs: number) => void;
 };
@@ -112,10 +114,12 @@ export function createWebhookHandler(options: WebhookOptions): WebhookHandler {
     const post = { toolkitSlug, headers: headersOf(req), query: parsed, target };
     const head: PostHead = projectId === undefined ? post : { ...post, projectId };
     const label = projectId === undefined ? toolkitSlug : "private";
-    const span = method === "POST" ? beginSpan(postSpan, { req, label }) : undefined;
+    const span = method === "POST" && isTraced() ? beginSpan(postSpan, { req, label }) : undefined;
     const report = (toolkit: string, outcome: PostOutcome) => {
-      span?.end(outcome === "accepted" ? undefined : outcome);
-      withinSpan(span, () => onPost(toolkit, outcome, performance.now() - startedMs));
+      const durationMs = performance.now() - startedMs;
+      if (span === undefined) return onPost(toolkit, outcome, durationMs);
+      span.end(outcome === "accepted" ? undefined : outcome);
+      withinSpan(span, () => onPost(toolkit, outcome, durationMs));
     };
     const fail = (error: unknown) => report(label, answerFailure(res, label, error, options));
     if (method !== "POST") {

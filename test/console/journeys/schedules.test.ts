@@ -182,6 +182,28 @@ browserTest(
 );
 
 browserTest(
+  "one of two times is typed key by key, and days are ticked one by one, and none of them is lost",
+  async () => {
+    const { page, faults } = await consoles.open({ path: path("schedules/new") });
+    faults.expectStatus(400);
+    const field = (label: string) => page.getByLabel(label, { exact: true });
+    const days = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
+    await field("Days").selectOption("cron");
+    await field("Cron expressions").fill("0 9,11 * * *");
+    await field("Days").selectOption("week");
+    await field("Time 2").focus();
+    // The last key is for a browser with a clock of twelve hours.
+    for (const key of "1030a") await page.keyboard.press(key);
+    await page.keyboard.press("Tab");
+    for (const day of days.slice(1, 6)) await page.getByRole("checkbox", { name: day }).check();
+    for (const day of days) expect(await page.getByRole("checkbox", { name: day }).isChecked()).toBe(day !== "Sun");
+    expect([await field("Time").inputValue(), await field("Time 2").inputValue()]).toEqual(["09:00", "10:30"]);
+    await field("Days").selectOption("cron");
+    expect(await field("Cron expressions").inputValue()).toBe("0 9 * * 1,2,3,4,5,6\n30 10 * * 1,2,3,4,5,6");
+  },
+);
+
+browserTest(
   "steps are moved and renamed by keyboard, removed, and each change undone; accounts are connected by one press",
   async () => {
     const { page, faults } = await consoles.open({ path: path("programs/new?example=triage-incidents-and-page") });

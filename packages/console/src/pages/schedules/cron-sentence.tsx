@@ -3,7 +3,7 @@ import { ChipInput, ChipSelect, ChipTicks, Sentence } from "../../ui/fields/chip
 import { AreaField } from "../../ui/fields/field.tsx";
 import type { DefinitionForm } from "./definition-form.ts";
 import { faultAt, textInput, valueAt } from "./definition-form.ts";
-import { dayNames, daysOf, type RunDays, readCron, type TimeSentence, writeCron } from "./sentence.ts";
+import { asWeek, dayNames, daysOf, type RunDays, readCron, type TimeSentence, writeCron } from "./sentence.ts";
 import type { SourceSentence } from "./source-sentences.tsx";
 
 const zones = ["UTC", ...Intl.supportedValuesOf("timeZone")];
@@ -19,7 +19,9 @@ export function CronSentence({ form, rest }: SourceSentence) {
   const expressions = Array.isArray(value) ? value.map(String) : [];
   const [isCron, setCron] = useState(false);
   const read = readCron(expressions);
-  const sentence = isCron ? undefined : read;
+  // The ticks of the days stay while the user changes them, also if they make a set with a name of its own, such as every weekday.
+  const [isWeek, setWeek] = useState(false);
+  const sentence = isCron || read === undefined ? undefined : isWeek ? { ...read, on: asWeek(read.on) } : read;
   const times = read?.times ?? ["09:00"];
   const write = (to: TimeSentence) => document.set(pointer, writeCron(to));
   return (
@@ -33,10 +35,20 @@ export function CronSentence({ form, rest }: SourceSentence) {
           onChange={(chosen) => {
             const on = dayChoices.find((choice) => choice.value === chosen)?.on;
             setCron(on === undefined);
+            setWeek(on?.every === "week");
             if (on !== undefined) write({ on, times });
           }}
         />
-        {sentence !== undefined && <DaysAndTimes sentence={sentence} onChange={write} />} in <ZoneInput form={form} />
+        {sentence !== undefined && (
+          <DaysAndTimes
+            sentence={sentence}
+            onChange={(to) => {
+              setWeek(sentence.on.every === "week");
+              write(to);
+            }}
+          />
+        )}{" "}
+        in <ZoneInput form={form} />
         {rest}.
       </Sentence>
       {sentence === undefined && (
@@ -79,15 +91,48 @@ function DaysAndTimes({ sentence, onChange }: { sentence: TimeSentence; onChange
         // biome-ignore lint/suspicious/noArrayIndexKey: a time has no id, and it changes while the user types it
         <span key={index}>
           {index > 0 && " and "}
-          <ChipInput
+          <TimeInput
             label={index === 0 ? "Time" : `Time ${index + 1}`}
-            type="time"
-            value={time}
-            onChange={(to) => to !== "" && onChange({ on, times: times.with(index, to) })}
+            time={time}
+            isOnly={times.length === 1}
+            onChange={(to) => !times.includes(to) && onChange({ on, times: times.with(index, to) })}
           />
         </span>
       ))}
     </>
+  );
+}
+
+/**
+ * Draws a time of day. The only time of a sentence is written while the user types it. One of several is written when the user leaves the
+ * field, because a half-typed time could be equal to another one, or change places with it.
+ */
+function TimeInput({
+  label,
+  time,
+  isOnly,
+  onChange,
+}: {
+  label: string;
+  time: string;
+  isOnly: boolean;
+  onChange: (to: string) => void;
+}) {
+  const [typed, setTyped] = useState<string>();
+  return (
+    <ChipInput
+      label={label}
+      type="time"
+      value={typed ?? time}
+      onChange={(to) => {
+        setTyped(to);
+        if (isOnly && to !== "") onChange(to);
+      }}
+      onBlur={() => {
+        setTyped(undefined);
+        if (typed !== undefined && typed !== "") onChange(typed);
+      }}
+    />
   );
 }
 

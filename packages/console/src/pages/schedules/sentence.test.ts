@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { daysOf, type RunDays, readCron, type TimeSentence, writeCron } from "./sentence.ts";
+import { asWeek, daysOf, type RunDays, readCron, type TimeSentence, writeCron } from "./sentence.ts";
 
 const days: fc.Arbitrary<RunDays> = fc.oneof(
   fc.constantFrom<RunDays>({ every: "day" }, { every: "weekday" }, { every: "weekend" }),
@@ -20,6 +20,16 @@ test("every sentence is read back from its cron expressions as it was", () => {
       expect(readCron(writeCron(sentence))).toEqual(sentence);
     }),
     { numRuns: 1_000 },
+  );
+});
+
+test("days of the week that have a name are the same days as chosen ones", () => {
+  fc.assert(
+    fc.property(days, (on) => {
+      const chosen = asWeek(on);
+      expect(chosen.every).toBe(on.every === "month" ? "month" : "week");
+      expect(chosen.every === "week" ? daysOf(chosen.days) : chosen).toEqual(on);
+    }),
   );
 });
 

@@ -95,6 +95,20 @@ export function daysOf(days: readonly number[]): RunDays {
   return isSame(days, weekend) ? { every: "weekend" } : { every: "week", days };
 }
 
+/** Returns the same days as chosen days of the week. Days of a month stay. */
+export function asWeek(on: RunDays): RunDays {
+  switch (on.every) {
+    case "day":
+      return { every: "week", days: [0, ...weekdays, 6] };
+    case "weekday":
+      return { every: "week", days: weekdays };
+    case "weekend":
+      return { every: "week", days: weekend };
+    default:
+      return on;
+  }
+}
+
 /** Reads a list of numbers and ranges, such as `0,15` or `1-5`. Undefined for steps, names, and numbers that are not allowed. */
 function readNumbers(field: string, min: number, max: number): number[] | undefined {
   const numbers: number[] = [];

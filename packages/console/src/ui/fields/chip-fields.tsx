@@ -47,12 +47,14 @@ export function ChipInput({
   placeholder,
   suggestions = [],
   onChange,
+  onBlur,
 }: ChipLook & {
   value: string;
   type?: "text" | "time";
   placeholder?: string;
   suggestions?: readonly string[];
   onChange: (value: string) => void;
+  onBlur?: () => void;
 }) {
   const listId = useId();
   return (
@@ -68,6 +70,7 @@ export function ChipInput({
         autoComplete="off"
         spellCheck={false}
         onChange={(event) => onChange(event.target.value)}
+        onBlur={onBlur}
       />
       {suggestions.length > 0 && (
         <datalist id={listId}>

@@ -1,6 +1,7 @@
 import { processorBudgetMs } from "@svc/testing/processor";
 import { expect, test } from "vitest";
 import { runImport } from "./import-checked.ts";
+import { readOpenapi } from "./import-openapi.ts";
 import { SchemaConverter } from "./schema.ts";
 
 // Documents whose operations share large schemas: what svc finds out about a schema serves all operations.
@@ -81,4 +82,19 @@ test("the properties of a shared schema are listed once for all operations, and 
   for (let times = 0; times < 20; times++) convert({ depth: 5, nodes: 400 });
   expect(convert({ depth: 5, nodes: 11 })).toEqual([10, 0]);
   expect([listed, merged]).toEqual(first);
+});
+
+test("the tools that are left after a refusal are as whole as if the others had never been there", () => {
+  const text = denseDocument(300);
+  const chosen = { slug: "dense", category: "", documentUrl: "", server: "", auth: "", idempotencyHeader: "" };
+  const options = { ...chosen, only: [], except: [], overrides: [], names: {}, refused: [] };
+  const refused = Array.from({ length: 270 }, (_, at) => ({ tool: `put_thing_${at}`, detail: "breaks a rule" }));
+  const importAll = readOpenapi(text);
+  const whole = importAll(options);
+  const rest = importAll({ ...options, refused });
+  expect(rest.definitionJson).toBe(readOpenapi(text)({ ...options, refused }).definitionJson);
+  // With all tools, each one was shortened. The test would show nothing otherwise.
+  const sizeOf = ({ definitionJson }: { definitionJson: string }) =>
+    JSON.stringify(JSON.parse(definitionJson).tools["put_thing_299"]).length;
+  expect(sizeOf(whole)).toBeLessThan(sizeOf(rest));
 });

@@ -2,21 +2,14 @@ import { createHash } from "node:crypto";
 import { parseExactJson, withPlainNumbers } from "@svc/core";
 import type { AuthDocument, OauthDocument, ToolkitDocument } from "../read/documents.ts";
 import { ImportError, LeftOutError } from "./import-fault.ts";
-import {
-  checkOverrides,
-  countClasses,
-  cutName,
-  type ImportedToolkit,
-  type ImportOptions,
-  overrideOf,
-  ruledClassesOf,
-} from "./import-openapi.ts";
+import { countClasses, type ImportedToolkit, type ImportOptions, ruledClassesOf } from "./import-openapi.ts";
 import { mcpTool, type OfferedTool } from "./mcp-tool.ts";
 import type { ImportedTool } from "./operation.ts";
 import { ExternalReferenceError } from "./read.ts";
 import { listOf, objectOf } from "./schema.ts";
 import { type LeftOut, listedLeftOut } from "./select.ts";
 import { globOf, plainText, quotedTexts, snakeCase, wordsOf } from "./texts.ts";
+import { checkOverrides, cutName, overrideOf } from "./tool-names.ts";
 
 /**
  * The description of an MCP server and of its tools, as the server sent it. `version`: version of the server. `protocol`: revision of MCP

@@ -1,35 +1,26 @@
-import { createHash } from "node:crypto";
 import { isSlug } from "../check/known-names.ts";
 import { toolkitLimits } from "../private/toolkit-limits.ts";
-import {
-  type AccessClass,
-  type ActionDocument,
-  type AuthDocument,
-  accessClasses,
-  type ToolkitDocument,
-} from "../read/documents.ts";
+import type { AccessClass, ActionDocument, AuthDocument, ToolkitDocument } from "../read/documents.ts";
 import { authOf, credentialPlaces, type ImportedAuth, type OpenIdProvider } from "./auth.ts";
-import { classOf } from "./classes.ts";
 import { ImportError, LeftOutError } from "./import-fault.ts";
-import {
-  chosenClass,
-  type FittingTool,
-  type ImportedTool,
-  type OperationContext,
-  type ToolOverride,
-  toolOf,
-} from "./operation.ts";
+import { type FittingTool, type ImportedTool, type OperationContext, type ToolOverride, toolOf } from "./operation.ts";
 import { type DocumentNode, ExternalReferenceError, type OpenapiDocument, readDocument } from "./read.ts";
 import { objectOf } from "./schema.ts";
 import { type LeftOut, listedLeftOut, type Operation, selectOperations } from "./select.ts";
 import { foreignHostOf, type ImportedServer, serverOf, withPathKey } from "./servers.ts";
-import { globOf, plainText, quotedTexts, safeText, snakeCase, textOf, wordsOf } from "./texts.ts";
-
-/**
- * A person's choice for the tools whose name matches `match`, in which `*` matches any characters. If a field of the choice is empty,
- * the value from the document stays.
- */
-export type ImportOverride = ToolOverride & { readonly match: string };
+import { plainText, quotedTexts, safeText, snakeCase, textOf, wordsOf } from "./texts.ts";
+import {
+  checkOverrides,
+  checkReads,
+  cutName,
+  type ImportOverride,
+  keptNames,
+  keyOf,
+  namesOf,
+  overrideOf,
+  type ToolNames,
+  withoutMilderClass,
+} from "./tool-names.ts";
 
 /** Options of an import. `documentUrl`: address from which the document was read; empty if the caller sent the text. */
 export type ImportOptions = {
@@ -46,7 +37,7 @@ export type ImportOptions = {
    * Names that an earlier import gave to the tools, by operation (such as `GET /pets`). The new import uses the same names. `overrides` are
    * not yet applied to them.
    */
-  readonly names: Readonly<Record<string, string>>;
+  readonly names: ToolNames;
   /**
    * Tools of the accepted definition, if a source is read again; undefined for a new toolkit. An override that matches no tool any more is
    * then only a note of the report.
@@ -87,8 +78,8 @@ export type ImportedReport = {
 export type ImportedToolkit = {
   readonly definitionJson: string;
   readonly report: ImportedReport;
-  readonly names: ImportOptions["names"];
-  readonly moved: ImportOptions["names"];
+  readonly names: ToolNames;
+  readonly moved: ToolNames;
   readonly flagged: readonly string[];
   readonly ruledClasses: Readonly<Record<string, AccessClass>>;
 };
@@ -100,9 +91,6 @@ export type ImportedToolkit = {
  */
 const [toolsMax, bytesMax] = [toolkitLimits.tools, toolkitLimits.bytes * 0.97];
 const [toolBytesMax, patternsMax] = [40_960, toolkitLimits.patternSteps * 0.9];
-/** Maximum characters of a tool's name. */
-const nameMax = 60;
-
 /** Returns the toolkit (the tools of one app) that an OpenAPI document describes, with a report. Throws ImportError. */
 export function importOpenapi(text: string, options: ImportOptions): ImportedToolkit {
   return readOpenapi(text)(options);
@@ -110,13 +98,19 @@ export function importOpenapi(text: string, options: ImportOptions): ImportedToo
 
 /**
  * Reads an OpenAPI document. Returns the function that makes its toolkit. A second call may only differ in `refused`: it uses the tools of
- * the first one, so that nothing is converted twice. Both throw ImportError.
+ * the first one, so that nothing is converted twice. If the first one had to shorten its tools, the second one makes them anew, because
+ * those that are left may fit whole. Both throw ImportError.
  */
 export function readOpenapi(text: string): (options: ImportOptions) => ImportedToolkit {
   const document = readDocument(text);
-  const patterns = { left: patternsMax, known: new Set<string>() };
-  const progress = { bytesMax: toolBytesMax, tried: new Map(), patterns };
-  return (options) => importDocument(document, progress, options);
+  const begin = (): Progress => {
+    return { bytesMax: toolBytesMax, tried: new Map(), patterns: { left: patternsMax, known: new Set() } };
+  };
+  let progress = begin();
+  return (options) => {
+    if (progress.bytesMax < toolBytesMax) progress = begin();
+    return importDocument(document, progress, options);
+  };
 }
 
 /**
@@ -150,7 +144,7 @@ function importDocument(document: OpenapiDocument, progress: Progress, options: 
   });
   return {
     definitionJson,
-    names: keptNames(options, tools),
+    names: keptNames(options, { names: tools.names, tools: tools.made.map(([name]) => name) }),
     moved: tools.moved,
     flagged: tools.made.filter(([, { isFlagged }]) => isFlagged).map(([name]) => name),
     ruledClasses: ruledClassesOf(tools.made),
@@ -224,20 +218,11 @@ type ToolsOptions = Pick<ImportOptions, "overrides" | "refused" | "names" | "acc
 type MadeTools = {
   readonly made: readonly (readonly [name: string, tool: ImportedTool])[];
   readonly leftOut: readonly LeftOut[];
-  readonly names: ImportOptions["names"];
-  readonly moved: ImportOptions["names"];
+  readonly names: ToolNames;
+  readonly moved: ToolNames;
   /** Notes about overrides that match no tool any more. */
   readonly unused: ImportedReport["notes"];
 };
-
-/** Maximum characters of a path in `keyOf`. It bounds the names that are stored with the source of a toolkit. */
-const keyPathMax = 300;
-
-/** Returns the method and the path of an operation, such as `GET /pets`. Of a very long path, it has the digest instead. */
-function keyOf({ method, path }: Operation): string {
-  if (path.length <= keyPathMax) return `${method} ${path}`;
-  return `${method} sha256:${createHash("sha256").update(path).digest("hex")}`;
-}
 
 /**
  * Returns the tools of the given operations. If all tools together exceed `bytesMax`, converts those again that have more than half the
@@ -356,116 +341,6 @@ function withDistinctTexts(tools: ReadonlyMap<string, ImportedTool>): MadeTools[
       },
     ];
   });
-}
-
-/**
- * Returns a tool name for each operation. An operation in `known` keeps its name. The other names are made from the operation's id, or its
- * method and path, with a hash if such a name is not unique.
- */
-function namesOf(operations: readonly Operation[], known: ImportOptions["names"]): string[] {
-  // The name of an operation that is no longer in the document is free, for example for the same operation at another path.
-  const knownNames = new Set(operations.map((operation) => known[keyOf(operation)]));
-  const wanted = operations.map(({ node, method, path }) => {
-    const id = typeof node["operationId"] === "string" ? snakeCase(node["operationId"]) : "";
-    if (id !== "" && id.length <= nameMax) return id;
-    return cutName(snakeCase(`${method} ${path.replaceAll(/\{([^{}]*)\}/g, "by $1")}`));
-  });
-  const counts = Map.groupBy(wanted, (name) => name);
-  return operations.map((operation, index) => {
-    const [name = "", key] = [wanted[index], keyOf(operation)];
-    if (Object.hasOwn(known, key)) return known[key] ?? "";
-    if ((counts.get(name)?.length ?? 0) < 2 && !knownNames.has(name)) return name;
-    const digest = createHash("sha256").update(key).digest("hex").slice(0, 6);
-    return `${cutName(name, nameMax - 8)}_x${digest}`;
-  });
-}
-
-/** Throws ImportError if an override makes a DELETE `read`, which no tool may be. */
-function checkReads(
-  operations: readonly Operation[],
-  names: readonly string[],
-  overrides: readonly ImportOverride[],
-): void {
-  const deletes = names.filter((name, index) => {
-    return operations[index]?.method === "DELETE" && overrideOf(name, overrides)?.class === "read";
-  });
-  if (deletes.length === 0) return;
-  const problem = `the overrides give the class read to ${deletes.slice(0, 5).join(", ")}, and a DELETE is never read`;
-  throw new ImportError("SOURCE_INVALID", problem, "Choose write or destructive for them.", "overrides");
-}
-
-/**
- * Returns the choice for a tool without its class, if the class is milder than that of the operation. A person chose it for the operation
- * that had the tool's name before.
- */
-function withoutMilderClass(override: ToolOverride | undefined, operation: Operation): ToolOverride | undefined {
-  const chosen = chosenClass(override);
-  if (override === undefined || chosen === undefined) return override;
-  const { node, method, path } = operation;
-  const access = classOf({ method, path, id: textOf(node["operationId"]) });
-  return accessClasses.indexOf(chosen) < accessClasses.indexOf(access) ? { ...override, class: "" } : override;
-}
-
-/**
- * Returns the names of the operations, now and of earlier imports. A name of an earlier import is kept only if no other operation has it
- * now, and if the accepted or the new definition has the tool. A name for which a person made a choice is kept too, so that the choice
- * never applies to another operation.
- */
-function keptNames({ names: earlier, accepted, overrides }: ImportOptions, now: MadeTools): ImportOptions["names"] {
-  const taken = new Set(Object.values(now.names));
-  const tools = new Set([...(accepted ?? []), ...now.made.map(([name]) => name)]);
-  const chosen = new Set(overrides.map(({ match }) => match));
-  const isKept = (name: string) => chosen.has(name) || tools.has(overrideOf(name, overrides)?.name || name);
-  const kept = Object.entries(earlier).filter(([, name]) => !taken.has(name) && isKept(name));
-  return { ...Object.fromEntries(kept), ...now.names };
-}
-
-/** Returns a name with at most `most` characters (default: the maximum for tools), cut at the end of a word if possible. */
-export function cutName(name: string, most = nameMax): string {
-  return name.length <= most ? name : name.slice(0, most).replace(/_[^_]*$|_$/, "");
-}
-
-/** Returns what a person chose for the tool with this name; undefined if no choice matches the name. */
-export function overrideOf(name: string, overrides: readonly ImportOverride[]): ToolOverride | undefined {
-  const meant = overrides.filter(({ match }) => globOf(match)(name));
-  const last = (key: keyof ToolOverride) => meant.findLast((override) => override[key] !== "")?.[key] ?? "";
-  return meant.length === 0
-    ? undefined
-    : { name: last("name"), class: last("class"), description: last("description") };
-}
-
-/**
- * Throws ImportError if an override matches no tool, has an unknown class, or if two tools would have the same name. If the source is read
- * again, returns a note for each override that matches no tool any more.
- */
-export function checkOverrides(
-  names: readonly string[],
-  { overrides, accepted }: Pick<ImportOptions, "overrides" | "accepted">,
-): ImportedReport["notes"] {
-  const unused: ImportedReport["notes"][number][] = [];
-  for (const [index, { match, class: access, name }] of overrides.entries()) {
-    const matching = names.filter(globOf(match));
-    const shown = JSON.stringify(match.slice(0, 100));
-    const field = `overrides[${index}]`;
-    if (matching.length === 0 && accepted !== undefined) {
-      unused.push({ tool: "", kind: "override", detail: `the override ${shown} matches no tool any more` });
-      continue;
-    }
-    if (matching.length === 0) {
-      const advice = `Tools are named such as ${names.slice(0, 5).join(", ")}.`;
-      throw new ImportError("OVERRIDE_UNKNOWN", `the override ${shown} matches no tool`, advice, `${field}.match`);
-    }
-    if (access !== "" && !accessClasses.some((known) => known === access)) {
-      const problem = `the override ${shown} has the class ${JSON.stringify(access.slice(0, 40))}`;
-      throw new ImportError("SOURCE_INVALID", problem, `Write one of ${accessClasses.join(", ")}.`, `${field}.class`);
-    }
-    const chosen = name === "" ? [] : names.filter((other) => (overrideOf(other, overrides)?.name || other) === name);
-    if (chosen.length > 1) {
-      const problem = `the override ${shown} gives the name ${JSON.stringify(name.slice(0, 60))} that ${chosen.length} tools would have: ${chosen.slice(0, 5).join(", ")}`;
-      throw new ImportError("SOURCE_INVALID", problem, "Give each tool a name of its own.", `${field}.name`);
-    }
-  }
-  return unused;
 }
 
 /** Returns the number of tools of each access class. */

@@ -1,7 +1,7 @@
 import { ImportError } from "../import/import-fault.ts";
-import type { ImportOverride } from "../import/import-openapi.ts";
 import { entriesMax, optionsBytesMax } from "../import/select.ts";
 import { globOf, plainText } from "../import/texts.ts";
+import type { ImportOverride } from "../import/tool-names.ts";
 import { accessClasses } from "../read/documents.ts";
 import { type AcceptedOverrides, descriptionMax } from "./apply-overrides.ts";
 import { memberOf } from "./compare-definitions.ts";

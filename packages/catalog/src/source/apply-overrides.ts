@@ -1,6 +1,6 @@
-import type { ImportOverride } from "../import/import-openapi.ts";
 import { ended } from "../import/operation.ts";
 import { globOf, plainText } from "../import/texts.ts";
+import type { ImportOverride } from "../import/tool-names.ts";
 import { type DefinitionObject, memberOf } from "./compare-definitions.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { ImportError, type ImportFault } from "../import/import-fault.ts";
-import type { ImportOverride } from "../import/import-openapi.ts";
+import type { ImportOverride } from "../import/tool-names.ts";
 import { checkPrivateToolkit } from "../private/parse-definition.ts";
 import { DefinitionError, type FileFault } from "../read/definition-file.ts";
 import type { AccessClass } from "../read/documents.ts";

@@ -1,3 +1,4 @@
+import { idOfUuid } from "@svc/core";
 import { startIdentityProvider } from "@svc/testing/identity-provider";
 import type { TestServer } from "@svc/testing/server";
 import { until } from "@svc/testing/until";
@@ -167,6 +168,49 @@ test("a sign-in without a refresh token leaves the stored one", async () => {
   }
   expect(refresh).not.toBeNull();
   expect((await stored()).refresh).toBe(refresh);
+});
+
+test("without refresh tokens, the access and the keys end SVC_SESSION_MAX after the last sign-in, once, and a sign-in gives access again", async () => {
+  provider.givesRefreshTokens = false;
+  try {
+    account().groups = ["cn=leads,ou=all"];
+    const session = await signIn(svc);
+    const made = await session.call("GrantsService/CreateAgentKey", {
+      name: "of a person",
+      toolkitSlugs: ["calendar"],
+    });
+    expect(made.status).toBe(200);
+    const asAgent = () => svc.call(`svc.v1.${me}`, {}, { bearer: made.json.key });
+    const ended = async () => {
+      const [row] = (await svc.database.db.sql.unsafe(
+        `select id::text from people where subject = '${provider.current}'`,
+      )) as { id: string }[];
+      const id = idOfUuid("per", row?.id ?? "");
+      const { events } = (await svc.admin("ListAuditEvents", { action: "Person.End" })).json;
+      return events.filter((event: { subject: string }) => event.subject === id).length;
+    };
+    const age = (time: string) =>
+      svc.database.db.sql.unsafe(
+        `update people set signed_in_at = now() - interval '${time}' where subject = '${provider.current}'`,
+      );
+    // The loop runs every 10 s. The second account shows that it has run.
+    const first = provider.current;
+    await age("6 days 23 hours");
+    people.account(`late${count}`, ["dev"]);
+    const late = await signIn(svc);
+    await age("7 days 1 minute");
+    await until(async () => (await late.call(me)).status === 401);
+    provider.current = first;
+    expect((await asAgent()).status).toBe(200);
+    await age("7 days 1 minute");
+    await until(async () => (await asAgent()).status === 401);
+    expect((await session.call(me)).status).toBe(401);
+    const again = await signIn(svc);
+    expect((await again.call(me)).status).toBe(200);
+    expect(await ended()).toBe(1);
+  } finally {
+    provider.givesRefreshTokens = true;
+  }
 });
 
 test("the next refresh token is kept if the provider fails after giving it, so that the person stays signed in", async () => {

@@ -18,6 +18,7 @@ import {
   findPerson,
   findPersonBySubject,
   listPeople,
+  listUnaskedPeople,
   setPersonRefresh,
   sweepUsedAssertions,
   useAssertion,
@@ -40,7 +41,9 @@ plan("store the refresh token of a person", (db) => setPersonRefresh(db, personI
 plan("a person by the id", (db) => findPerson(db, personId));
 plan("a person by the account", (db) => findPersonBySubject(db, account));
 plan("claim_people", (db) => claimPeople(db, { nowMs, beforeMs: seededAt(50), limit: 20 }));
+plan("list_unasked_people", (db) => listUnaskedPeople(db, { after: personId, signedInMs: seededAt(50), limit: 500 }));
 plan("end a person", (db) => endPerson(db, personId, nowMs));
+plan("end a person who has not signed in since", (db) => endPerson(db, personId, nowMs, nowMs));
 plan("delete a person", (db) => deletePerson(db, seededId("per", 500_000)));
 plan("end the sessions of a person", (db) => endPersonSessions(db, personId, undefined));
 plan("people", (db) => listPeople(db, { after: undefined, limit: 51 }));

@@ -161,17 +161,17 @@ export function forgetKeys({
 
 /** Opens the people who sign in with company accounts; undefined if the deployment has no identity provider. */
 function openOwnPeople(
-  { oidc: settings, role, environment, providerRanges: allowedRanges }: Config,
+  { oidc: settings, role, environment, providerRanges: allowedRanges, sessionMaxMs }: Config,
   {
     secrets,
     ...options
-  }: Omit<PeopleOptions, "settings" | "provider"> & { readonly secrets: Node["deploymentSecrets"] },
+  }: Omit<PeopleOptions, "settings" | "sessionMaxMs" | "provider"> & { readonly secrets: Node["deploymentSecrets"] },
 ): People | undefined {
   if (settings === undefined || role === "worker") return undefined;
   const secret = async () =>
     environment.get("SVC_OIDC_CLIENT_SECRET")?.trim() || (await secrets.find("oidc_client_secret"));
   const provider = createIdentityProvider(settings, { clock: options.clock, secret, allowedRanges });
-  return openPeople({ ...options, settings, provider });
+  return openPeople({ ...options, settings, sessionMaxMs, provider });
 }
 
 /** Limits that are checked before svc does any work for a caller. */

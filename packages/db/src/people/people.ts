@@ -1,5 +1,5 @@
-import { createId, isoTime, type KeyId, type PersonId } from "@svc/core";
-import { and, asc, eq, gt } from "drizzle-orm";
+import { createId, idOfUuid, isoTime, type KeyId, type PersonId, uuidOfId } from "@svc/core";
+import { and, asc, eq, gt, lte } from "drizzle-orm";
 import { type Executor, withTransaction } from "../connect.ts";
 import { consoleSessions, people, personSeats, usedAssertions } from "../schema/index.ts";
 import { namesBut } from "../sql/codec.ts";
@@ -87,12 +87,41 @@ export async function claimPeople(
 }
 
 /**
+ * Reads a page of people by the primary key, each with whether the access must end. `offset 0` keeps PostgreSQL from reading the seats of all
+ * people.
+ */
+const unaskedPage = statement<{ id: string; isOver: boolean }>(
+  "list_unasked_people",
+  `select p.id::text as id, p.refresh is null and p.signed_in_at <= $2::timestamptz and exists (
+       select from person_seats s cross join lateral (select revoked_at from api_keys where id = s.key_id offset 0) k
+       where s.person_id = p.id and k.revoked_at is null offset 0) as "isOver"
+   from (select id, refresh, signed_in_at from people where id > $1::uuid order by id limit $3::int4) p order by p.id`,
+);
+
+/**
+ * Returns people whom svc cannot ask the provider about, who last signed in at `signedInMs` or before, and who still have a live seat. Reads
+ * `limit` people after the id `after`. `next`: the id after which the next page begins; undefined after the last page.
+ */
+export async function listUnaskedPeople(
+  db: Executor,
+  { after, signedInMs, limit }: { after: PersonId | undefined; signedInMs: number; limit: number },
+): Promise<{ readonly over: readonly PersonId[]; readonly next: PersonId | undefined }> {
+  const bound = after === undefined ? "00000000-0000-0000-0000-000000000000" : uuidOfId(after);
+  const rows = await unaskedPage(db, [bound, isoTime(signedInMs), limit]);
+  const ids = rows.map(({ id }) => idOfUuid("per", id));
+  return { over: ids.filter((_, at) => rows[at]?.isOver), next: rows.length === limit ? ids.at(-1) : undefined };
+}
+
+/**
  * Ends the access of a person: ends the sessions, revokes the keys of the seats and the keys made with them, and deletes the refresh token.
  * Roles that an invitation gave stay, so that the person can sign in again if the provider allows it. Returns the ended keys.
+ * `signedInMs`: ends nothing if the person signed in after this time. Undefined: ends the access in any case.
  */
-export function endPerson(db: Executor, id: PersonId, nowMs: number): Promise<readonly KeyId[]> {
+export function endPerson(db: Executor, id: PersonId, nowMs: number, signedInMs?: number): Promise<readonly KeyId[]> {
   return withTransaction(db, async (tx) => {
-    const [locked] = await tx.orm.select({ id: people.id }).from(people).where(eq(people.id, id)).for("update");
+    const isMeant = signedInMs === undefined ? undefined : lte(people.signedInAt, signedInMs);
+    const isOf = and(eq(people.id, id), isMeant);
+    const [locked] = await tx.orm.select({ id: people.id }).from(people).where(isOf).for("update");
     if (locked === undefined) return [];
     await tx.orm.update(people).set({ refresh: null, isAdministrator: false }).where(eq(people.id, id));
     await tx.orm.delete(consoleSessions).where(eq(consoleSessions.personId, id));

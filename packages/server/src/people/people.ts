@@ -8,6 +8,7 @@ import {
   enterPerson,
   findPerson,
   findPersonBySubject,
+  listUnaskedPeople,
   type Person,
   setPersonRefresh,
 } from "@svc/db/people/people";
@@ -40,19 +41,26 @@ export type People = {
   signOutUrl(id: PersonId, returnTo: string): Promise<string | undefined>;
   /** Ends the access of a person: the sessions, the seats, and the keys and grants that depend on them. */
   end(id: PersonId): Promise<void>;
-  /** Asks the provider about the people whom no node has asked about for four minutes. Tests call it; a loop calls it every 10 s. */
+  /**
+   * Asks the provider about the people whom no node has asked about for four minutes. Ends the access of people without a refresh token whose
+   * last sign-in is too old. Tests call it; a loop calls it every 10 s.
+   */
   check(): Promise<void>;
   /** Stops the loop, and closes the connections to the provider. */
   stop(): Promise<void>;
 };
 
-/** Dependencies of the people. `onEnded`: called with the keys that ended, and with the person. */
+/**
+ * Dependencies of the people. `sessionMaxMs`: how long a person whom svc cannot ask the provider about has access after a sign-in. `onEnded`:
+ * called with the keys that ended, and with the person.
+ */
 export type PeopleOptions = {
   readonly db: Database;
   readonly clock: Clock;
   readonly sealer: Sealer;
   readonly audit: AuditLog;
   readonly settings: OidcSettings;
+  readonly sessionMaxMs: number;
   readonly provider: IdentityProvider;
   readonly onEnded: (keys: readonly KeyId[], person: PersonId) => void;
   readonly onError: (error: unknown) => void;
@@ -60,21 +68,31 @@ export type PeopleOptions = {
 
 const [loopMs, checkMs] = [10_000, 240_000];
 const batchMax = 20;
+/** People whom one turn of the loop reads, to find those without a refresh token. */
+const pageMax = 500;
 /** Milliseconds after which a person's access ends if the provider could not be asked in the meantime. */
 const unconfirmedMs = 3_600_000;
 
 /**
  * Returns the people of the deployment, and starts to check with the provider if they still have access. Between a removal at the provider
- * and the end of the access are at most five minutes.
+ * and the end of the access are at most five minutes. If the provider gave no refresh token, svc cannot ask, and the access ends a set time
+ * after the last sign-in.
  */
 export function openPeople(options: PeopleOptions): People {
-  const { db, clock, audit, settings, provider, onEnded, onError } = options;
-  const end = async (id: PersonId) => {
+  const { db, clock, audit, settings, sessionMaxMs, provider, onEnded, onError } = options;
+  const end = async (id: PersonId, signedInMs?: number) => {
     const about = { action: "Person.End", projectId: undefined, subject: id, entityId: "" };
     const ended = await auditAction(audit, { ...about, actor: { kind: "service" } }, () =>
-      endPerson(db, id, clock.now()),
+      endPerson(db, id, clock.now(), signedInMs),
     );
     onEnded(ended, id);
+  };
+  let after: PersonId | undefined;
+  const endUnasked = async () => {
+    const signedInMs = clock.now() - sessionMaxMs;
+    const { over, next } = await listUnaskedPeople(db, { after, signedInMs, limit: pageMax });
+    after = next;
+    for (const id of over) await end(id, signedInMs).catch(onError);
   };
   const check = async () => {
     const nowMs = clock.now();
@@ -83,10 +101,12 @@ export function openPeople(options: PeopleOptions): People {
       await Promise.all(due.map((person) => checkPerson(person, options, end).catch(onError)));
       count = due.length;
     }
+    await endUnasked();
   };
   const loop = startLoop({ clock, everyMs: loopMs, run: check, onError });
   return {
-    ...{ settings, provider, end, check },
+    ...{ settings, provider, check },
+    end: (id) => end(id),
     async enter(account, token) {
       const invitation = token === undefined ? undefined : await openInvitation(token, account, options);
       const known = await findPersonBySubject(db, { issuer: settings.issuer, subject: account.subject });

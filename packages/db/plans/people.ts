@@ -19,6 +19,7 @@ import {
   findPersonBySubject,
   listPeople,
   listUnaskedPeople,
+  replacePersonRefresh,
   setPersonRefresh,
   sweepUsedAssertions,
   useAssertion,
@@ -38,6 +39,7 @@ const invitation = { digest, projectId, role: "member" as const, mail: "", creat
 plan("store a person who signs in", (db) => enterPerson(db, { ...account, ...facts }, nowMs));
 plan("store what the provider confirmed", (db) => confirmPerson(db, personId, { ...facts, refresh: null }, nowMs));
 plan("store the refresh token of a person", (db) => setPersonRefresh(db, personId, null));
+plan("replace the refresh token of a person", (db) => replacePersonRefresh(db, personId, null));
 plan("a person by the id", (db) => findPerson(db, personId));
 plan("a person by the account", (db) => findPersonBySubject(db, account));
 plan("claim_people", (db) => claimPeople(db, { nowMs, beforeMs: seededAt(50), limit: 20 }));

@@ -1,5 +1,5 @@
 import { createId, idOfUuid, isoTime, type KeyId, type PersonId, uuidOfId } from "@svc/core";
-import { and, asc, eq, gt, lte } from "drizzle-orm";
+import { and, asc, eq, gt, isNotNull, lte } from "drizzle-orm";
 import { type Executor, withTransaction } from "../connect.ts";
 import { consoleSessions, people, personSeats, usedAssertions } from "../schema/index.ts";
 import { namesBut } from "../sql/codec.ts";
@@ -29,20 +29,33 @@ export async function enterPerson(db: Executor, facts: PersonFacts, nowMs: numbe
   return person;
 }
 
-/** Stores what the provider reports when a node asks it again. `refresh`: the sealed next refresh token. */
+/**
+ * Stores what the provider reports when a node asks it again. `refresh`: the sealed next refresh token. Stores nothing and returns false if
+ * the access of the person has ended in the meantime.
+ */
 export async function confirmPerson(
   db: Executor,
   id: PersonId,
   change: Pick<Person, "mail" | "name" | "isAdministrator" | "refresh">,
   nowMs: number,
-): Promise<void> {
-  await db.orm
+): Promise<boolean> {
+  const confirmed = await db.orm
     .update(people)
     .set({ ...change, confirmedAt: nowMs })
-    .where(eq(people.id, id));
+    .where(and(eq(people.id, id), isNotNull(people.refresh)))
+    .returning({ id: people.id });
+  return confirmed.length > 0;
 }
 
-/** Stores the sealed refresh token of a person. Null if the provider gave none. */
+/** Replaces the sealed refresh token of a person by the next one. Stores nothing if the access of the person has ended in the meantime. */
+export async function replacePersonRefresh(db: Executor, id: PersonId, refresh: Buffer | null): Promise<void> {
+  await db.orm
+    .update(people)
+    .set({ refresh })
+    .where(and(eq(people.id, id), isNotNull(people.refresh)));
+}
+
+/** Stores the sealed refresh token of a person who signs in. Null if the provider gave none. */
 export async function setPersonRefresh(db: Executor, id: PersonId, refresh: Buffer | null): Promise<void> {
   await db.orm.update(people).set({ refresh }).where(eq(people.id, id));
 }

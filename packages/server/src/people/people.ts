@@ -10,6 +10,7 @@ import {
   findPersonBySubject,
   listUnaskedPeople,
   type Person,
+  replacePersonRefresh,
   setPersonRefresh,
 } from "@svc/db/people/people";
 import { listSeats, raiseGivenRole, setSeats } from "@svc/db/people/seats";
@@ -210,7 +211,7 @@ async function checkPerson(person: Person, options: PeopleOptions, end: People["
   let account: CompanyAccount | "ended";
   try {
     account = await provider.refresh(refreshToken, person.subject, (next) =>
-      setPersonRefresh(db, person.id, sealRefresh(person.id, { refreshToken: next }, options)),
+      replacePersonRefresh(db, person.id, sealRefresh(person.id, { refreshToken: next }, options)),
     );
   } catch (error) {
     if (clock.now() - person.confirmedAt >= unconfirmedMs) await end(person.id);
@@ -221,8 +222,12 @@ async function checkPerson(person: Person, options: PeopleOptions, end: People["
   if ((await refusalOf(account, { ...rights, isInvited: false }, person, options)) !== undefined) return end(person.id);
   const { mail, name } = account;
   const refresh = sealRefresh(person.id, account, options);
-  await confirmPerson(db, person.id, { mail, name, isAdministrator: rights.isAdministrator, refresh }, clock.now());
-  const { ended } = await setSeats(db, person.id, rights.seats, clock.now());
+  const change = { mail, name, isAdministrator: rights.isAdministrator, refresh };
+  // In one transaction, so that the access cannot end between the two writes and come back with the seats.
+  const ended = await withTransaction(db, async (tx) => {
+    if (!(await confirmPerson(tx, person.id, change, clock.now()))) return [];
+    return (await setSeats(tx, person.id, rights.seats, clock.now())).ended;
+  });
   onEnded(ended, person.id);
 }
 

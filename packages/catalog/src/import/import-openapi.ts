@@ -98,7 +98,7 @@ export function importOpenapi(text: string, options: ImportOptions): ImportedToo
 
 /**
  * Reads an OpenAPI document. Returns the function that makes its toolkit. A second call may only differ in `refused`: it uses the tools of
- * the first one, so that nothing is converted twice. If the first one had to shorten its tools, the second one makes them anew, because
+ * the first one, so that nothing is converted twice. If the first one had to shorten its tools, the second one makes them again, because
  * those that are left may fit whole. Both throw ImportError.
  */
 export function readOpenapi(text: string): (options: ImportOptions) => ImportedToolkit {

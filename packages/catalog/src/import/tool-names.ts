@@ -15,7 +15,7 @@ export type ImportOverride = ToolOverride & { readonly match: string };
 /** The name of the tool of each operation, by operation (such as `GET /pets`). Overrides are not applied to the names. */
 export type ToolNames = Readonly<Record<string, string>>;
 
-/** What a person chose, and the tools of the accepted definition if a source is read again. */
+/** The choices of a person, and the tools of the accepted definition if a source is read again. */
 type Chosen = {
   readonly overrides: readonly ImportOverride[];
   readonly accepted?: ReadonlySet<string> | undefined;

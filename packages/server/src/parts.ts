@@ -14,7 +14,7 @@ import { type OpenCalls, startOpenCalls } from "./auth/open-calls.ts";
 import { createGrantParts, type GrantParts } from "./authorization/parts.ts";
 import { bodyBudgetBytes, createBodyBudget } from "./body/body-budget.ts";
 import { createIntake, type Intake } from "./body/intake.ts";
-import type { Config } from "./config/config.ts";
+import type { Config } from "./config/settings.ts";
 import { consolePath, portalPath } from "./console/headers.ts";
 import { type ConsoleParts, createConsoleParts } from "./console/parts.ts";
 import type { BuiltConsole } from "./console/read-files.ts";

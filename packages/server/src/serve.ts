@@ -1,5 +1,6 @@
-import { type Config, configOfProcess, loadConfig } from "./config/config.ts";
+import { configOfProcess, loadConfig } from "./config/config.ts";
 import { ConfigError, type Environment, openEnvironment } from "./config/environment.ts";
+import type { Config } from "./config/settings.ts";
 import { deploymentFaults, unknownVariablesText } from "./config/unknown-variables.ts";
 import { createLogger, type Logger, openStandardOutput } from "./logger.ts";
 import type { ProcessProgram } from "./processes/one-process.ts";

@@ -2,7 +2,7 @@ import type { Catalog } from "@svc/catalog";
 import { createId, createSealer, type NodeId } from "@svc/core";
 import type { NodeLimits, NodeParts } from "@svc/node";
 import { startPlacing } from "./audit/start-placing.ts";
-import type { Config } from "./config/config.ts";
+import type { Config } from "./config/settings.ts";
 import { consolePath } from "./console/headers.ts";
 import { readBuiltConsole } from "./console/parts.ts";
 import { drain } from "./drain.ts";

@@ -6,7 +6,7 @@ import type { AuditLog } from "../audit/log.ts";
 import type { KeyCache } from "../auth/key-cache.ts";
 import type { KeyUse } from "../auth/key-use.ts";
 import type { Intake } from "../body/intake.ts";
-import type { Config } from "../config/config.ts";
+import type { Config } from "../config/settings.ts";
 import type { ConsoleParts } from "../console/parts.ts";
 import { createConsoleOrigin } from "../console/proof.ts";
 import { createSignInLimit, type SignInLimit } from "../console/sign-in-limit.ts";

@@ -2,7 +2,7 @@ import { createSealer, type VaultKey } from "@svc/core";
 import { type Backup, type BackupOptions, backUpStore } from "@svc/db/embedded/backup/back-up";
 import { BackupError } from "@svc/db/embedded/backup/errors";
 import { type RestoredBackup, restoreStore } from "@svc/db/embedded/backup/restore";
-import type { Config } from "../config/config.ts";
+import type { Config } from "../config/settings.ts";
 import { findVaultKeys } from "../start/vault-key.ts";
 import { version } from "../version.ts";
 import { noteBackup } from "./last-backup.ts";

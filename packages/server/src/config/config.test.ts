@@ -3,8 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createCertificate } from "@svc/testing/certificate";
 import { afterAll, expect, test } from "vitest";
-import { checkoutDir, isLoopbackHost, loadConfig } from "./config.ts";
+import { checkoutDir, loadConfig } from "./config.ts";
 import { ConfigError, openEnvironment } from "./environment.ts";
+import { isLoopbackHost } from "./loopback.ts";
 import { unknownVariablesText } from "./unknown-variables.ts";
 import { configVariables } from "./variables.ts";
 

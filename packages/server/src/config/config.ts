@@ -1,123 +1,19 @@
 import { createHash } from "node:crypto";
-import { statSync } from "node:fs";
 import { availableParallelism, homedir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Audience, SandboxMode } from "@svc/catalog";
-import { createAddressGuard, formatValue, parseVaultKeys, readTime, type VaultKey } from "@svc/core";
-import type { EmbeddingsTarget } from "@svc/node";
-import type { LevelWithSilent } from "pino";
+import type { SandboxMode } from "@svc/catalog";
+import { createAddressGuard, formatValue, parseVaultKeys, readTime } from "@svc/core";
+import { checkDataDir, checkTogether, checkToolkitFolders } from "./check-together.ts";
 import { readEmbeddings } from "./embeddings.ts";
 import { ConfigError, type ConfigFault, type Environment } from "./environment.ts";
-import { type ExportTarget, readExportTarget } from "./export-target.ts";
-import { checkApart, type ListenAddress, parseHost, parseListenAddress, readHosts, readTlsFiles } from "./listen.ts";
-import { type OidcSettings, readOidc } from "./oidc.ts";
+import { readExportTarget } from "./export-target.ts";
+import { parseHost, parseListenAddress, readHosts, readTlsFiles } from "./listen.ts";
+import { readOidc } from "./oidc.ts";
 import { type ConfigReader, createConfigReader, parseBoundedDuration } from "./reader.ts";
-import type { TlsFiles } from "./tls-pair.ts";
-import { readTracing, type TracingSettings } from "./tracing.ts";
+import type { Config } from "./settings.ts";
+import { readTracing } from "./tracing.ts";
 import { defaultOf } from "./variables.ts";
-
-/** Settings of the server. `configVariables` lists the variables and their defaults. Times are in milliseconds. */
-export type Config = {
-  readonly host: string;
-  readonly port: number;
-  /**
-   * Host names that the server accepts in requests, in addition to the host of `publicUrl` and loopback. They are normalized as
-   * JavaScript's `URL` class does it, for example in lower case.
-   */
-  readonly hosts: readonly string[];
-  /** Separate address for AdminService and metrics. If undefined, both use the main address. */
-  readonly adminListen: ListenAddress | undefined;
-  readonly tls: TlsFiles | undefined;
-  /** Address of the PostgreSQL database. If undefined, the server uses an embedded PostgreSQL in `dataDir`. */
-  readonly databaseUrl: string | undefined;
-  readonly dataDir: string;
-  readonly toolkitFolders: readonly string[];
-  readonly deploymentFile: string | undefined;
-  /**
-   * Says which projects receive a webhook event, from SVC_WEBHOOK_AUDIENCE: only those with the account that the post names, or all. Used
-   * only if the deployment file does not say it. Undefined if the variable is not set.
-   */
-  readonly webhookAudience: Audience | undefined;
-  /**
-   * The keys that protect the vault (the encrypted store of credentials). If undefined, the server uses the key file in `dataDir`. If
-   * `databaseUrl` is set, the keys are always given.
-   */
-  readonly vaultKeys: readonly VaultKey[] | undefined;
-  readonly adminToken: string | undefined;
-  readonly bootstrapKey: string | undefined;
-  readonly role: "all" | "api" | "worker";
-  /**
-   * True if the node counts calls, events and deliveries for the API method QuerySeries, which returns them as charts. Set by SVC_ACTIVITY.
-   */
-  readonly isActivityCounted: boolean;
-  /** Number of processes that listen on one port, each with its own node. */
-  readonly processes: number;
-  /** True if other nodes of the same operating system user may listen on the same port. */
-  readonly isPortShared: boolean;
-  /**
-   * Role of this process among the processes of the server. `requests`: takes requests, and runs the jobs that process no rows. `rows`:
-   * takes no requests, and runs the jobs that fetch or map rows. `all` does both.
-   */
-  readonly processRole: "all" | "requests" | "rows";
-  /** True if the server runs several processes with different roles. False if every process does everything. */
-  readonly hasProcessRoles: boolean;
-  /** True if nodes that accept calls also serve the console. */
-  readonly isConsoleOn: boolean;
-  /** The provider with whose accounts people sign in to the console. Undefined if people sign in with keys only. */
-  readonly oidc: OidcSettings | undefined;
-  /** Maximum time of a console session from its sign-in, in milliseconds. Use of the session does not extend it. */
-  readonly sessionMaxMs: number;
-  /** True if nodes that accept calls also serve the documentation. */
-  readonly isDocsOn: boolean;
-  /** For which toolkits (apps) the built-in app emulator answers tool calls instead of the real app. */
-  readonly sandboxMode: SandboxMode;
-  readonly endpointRanges: readonly string[];
-  readonly providerRanges: readonly string[];
-  readonly endpointConcurrency: number;
-  /** Endpoint for embeddings. If undefined, the search for tools uses words only. */
-  readonly embeddings: EmbeddingsTarget | undefined;
-  readonly retryScheduleMs: readonly number[];
-  readonly bodyBytesMax: number;
-  readonly connectionsMax: number;
-  readonly connectionsPerAddressMax: number;
-  /** Address ranges of trusted proxies (CIDRs). */
-  readonly trustedProxies: readonly string[];
-  readonly drainMs: number;
-  readonly eventRetentionMs: number;
-  readonly callRetentionMs: number;
-  readonly jobRowRetentionMs: number;
-  /** Maximum number of runs of one project's standing programs (schedules and event automations) at the same time. */
-  readonly standingRunsMax: number;
-  /**
-   * True if this node starts no runs of standing programs (SVC_STANDING is `hold`). An operator sets it, for example, after the database
-   * was restored from a backup. False if due runs start.
-   */
-  readonly isStandingHeld: boolean;
-  /**
-   * Only for a server with an external PostgreSQL (`databaseUrl`): the time up to which a restored backup contains data, in epoch
-   * milliseconds. Undefined if the database was not restored.
-   */
-  readonly restoredFromMs: number | undefined;
-  /** Maximum standing programs (schedules) of a project. */
-  readonly standingProgramsMax: number;
-  readonly standingRunRetentionMs: number;
-  /** Retention of ended jobs in milliseconds. Undefined: svc keeps them without limit. */
-  readonly jobRetentionMs: number | undefined;
-  /** Time in milliseconds after which svc reads the tools of an imported MCP server again. `off`: it reads no source by itself. */
-  readonly toolkitRefreshMs: number | "off";
-  /** Target of the audit log and of the usage of projects. Undefined if they are sent nowhere. */
-  readonly exportTarget: ExportTarget | undefined;
-  readonly logLevel: LevelWithSilent;
-  /** How the process makes spans for an OpenTelemetry receiver. Undefined if it makes none. */
-  readonly tracing: TracingSettings | undefined;
-  /** Slugs of the toolkits whose apps get the header `traceparent`; `*` stands for every toolkit. */
-  readonly tracedToolkits: ReadonlySet<string>;
-  /** Public address of the service. If undefined, the address on which the server listens. */
-  readonly publicUrl: string | undefined;
-  /** Variables of the process. Webhook secrets are read from here each time they are used. */
-  readonly environment: Environment;
-};
 
 /** Folders from which relative paths start. Paths in variables start at the working folder; default paths start at the checkout. */
 export type ConfigFolders = {
@@ -264,59 +160,6 @@ function parseToolkitRefresh(text: string): number | "off" {
   return text === "off" ? text : parseBoundedDuration(text, { minMs: 300_000, maxMs: 30 * dayMs });
 }
 
-/** True if an address to listen on can be reached only from this machine. False if other machines may reach it. */
-export function isLoopbackHost(host: string): boolean {
-  const verdict = createAddressGuard({ allowedRanges: [] }).judge(host);
-  return host === "localhost" || (!verdict.allowed && verdict.range === "loopback");
-}
-
-/**
- * Checks rules about the combination of several variables, and reports each violation as a fault. For example, SVC_DATABASE_URL requires
- * SVC_VAULT_KEY.
- */
-function checkTogether(config: Config, reader: ConfigReader, platform: NodeJS.Platform): void {
-  checkApart(config, config.adminListen, reader);
-  const isEmbedded = reader.text("SVC_DATABASE_URL") === undefined;
-  if (!isEmbedded && reader.text("SVC_VAULT_KEY") === undefined) {
-    reader.fault(
-      "SVC_VAULT_KEY",
-      'is unset, and SVC_DATABASE_URL is set; give all its nodes the same key, such as "k1:$(openssl rand -base64 32)"',
-    );
-  }
-  if (isEmbedded && config.role !== "all") {
-    reader.fault(
-      "SVC_ROLE",
-      `"${config.role}" shares its database with other nodes; set SVC_DATABASE_URL, or leave the role at "all"`,
-    );
-  }
-  if (isEmbedded && config.restoredFromMs !== undefined) {
-    reader.fault(
-      "SVC_RESTORED",
-      "is for a database of your own, and SVC_DATABASE_URL is unset: `svc restore` leaves a mark",
-    );
-  }
-  if (sendsTokenInClear(config.exportTarget))
-    reader.fault(
-      "SVC_EXPORT_TOKEN",
-      "is set, and SVC_EXPORT_TO begins with http://, so others could read it; use https://",
-    );
-  checkProcesses(config, reader, platform);
-  checkSharedPort(config, reader, platform);
-  if (config.adminToken !== undefined && config.adminToken === config.bootstrapKey) {
-    reader.fault(
-      "SVC_BOOTSTRAP_KEY",
-      "equals SVC_ADMIN_TOKEN; the administrator and a project need secrets of their own",
-    );
-  }
-}
-
-/** True if a token would leave this machine without encryption. */
-function sendsTokenInClear(target: ExportTarget | undefined): boolean {
-  if (target?.kind !== "http" || target.token === undefined) return false;
-  const { protocol, hostname } = new URL(target.url);
-  return protocol === "http:" && !isLoopbackHost(hostname.replace(/^\[|\]$/g, ""));
-}
-
 /**
  * Returns the configuration of the process with this number, when the server runs several processes. With `hasProcessRoles`, odd numbers
  * take requests, and even numbers run long jobs.
@@ -329,59 +172,6 @@ export function configOfProcess(config: Config, number: number): Config {
 /** True if the machine has enough processors for processes with different roles. With fewer, the processes would wait for each other. */
 function hasCoresForRoles(): boolean {
   return availableParallelism() >= 4;
-}
-
-function checkProcesses({ processes, sandboxMode }: Config, reader: ConfigReader, platform: NodeJS.Platform): void {
-  if (processes === 1) return;
-  if (sandboxMode !== "off") {
-    reader.fault(
-      "SVC_PROCESSES",
-      `"${processes}" does not work with the sandbox, which keeps its data in the memory of one process; set SVC_SANDBOX=off, or leave it at 1`,
-    );
-  }
-  if (platform !== "linux") {
-    reader.fault("SVC_PROCESSES", `"${processes}" needs Linux, where processes share a port; leave it at 1`);
-  }
-}
-
-function checkSharedPort(
-  { isPortShared, processes, databaseUrl }: Config,
-  reader: ConfigReader,
-  platform: NodeJS.Platform,
-): void {
-  if (!isPortShared) return;
-  const name = "SVC_REUSE_PORT";
-  if (platform !== "linux") reader.fault(name, '"on" needs Linux, where nodes share a port; leave it at off');
-  if (processes > 1)
-    reader.fault(
-      name,
-      '"on" does not work with SVC_PROCESSES, whose processes share the port already; use only one of both',
-    );
-  if (databaseUrl === undefined)
-    reader.fault(name, '"on" shares the port with other nodes, which need one database; set SVC_DATABASE_URL');
-}
-
-function checkToolkitFolders({ toolkitFolders }: Config, reader: ConfigReader): void {
-  for (const folder of toolkitFolders) {
-    const found = statSync(folder, { throwIfNoEntry: false });
-    if (found?.isDirectory()) continue;
-    const fault = found === undefined ? "does not exist" : "is not a folder";
-    reader.fault("SVC_TOOLKITS", `${formatValue(folder)} ${fault}; name folders of toolkit definitions`);
-  }
-}
-
-/** Checks that the data folder exists, or that no file on its path prevents creating it. */
-function checkDataDir({ dataDir }: Config, reader: ConfigReader): void {
-  for (let path = dataDir; ; path = dirname(path)) {
-    const found = statSync(path, { throwIfNoEntry: false });
-    if (found !== undefined && !found.isDirectory()) {
-      reader.fault(
-        "SVC_DATA_DIR",
-        `${formatValue(path)} is not a folder; name a folder, which svc creates if it is missing`,
-      );
-    }
-    if (found !== undefined || path === dirname(path)) return;
-  }
 }
 
 function defaultDataDir({ checkout, isRoot, packageHome }: ConfigFolders): string {

@@ -1,4 +1,11 @@
-import { type Config, isLoopbackHost } from "./config.ts";
+import { createAddressGuard } from "@svc/core";
+import type { Config } from "./settings.ts";
+
+/** True if an address to listen on can be reached only from this machine. False if other machines may reach it. */
+export function isLoopbackHost(host: string): boolean {
+  const verdict = createAddressGuard({ allowedRanges: [] }).judge(host);
+  return host === "localhost" || (!verdict.allowed && verdict.range === "loopback");
+}
 
 /**
  * Returns the loopback address ranges, if calls and deliveries may connect to other services of this machine. Returns an empty list if

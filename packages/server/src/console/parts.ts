@@ -5,7 +5,7 @@ import type { Node } from "@svc/node";
 import type { AuditLog } from "../audit/log.ts";
 import type { KeyCache } from "../auth/key-cache.ts";
 import type { KeyUse } from "../auth/key-use.ts";
-import type { Config } from "../config/config.ts";
+import type { Config } from "../config/settings.ts";
 import type { Connections } from "../listen/connections.ts";
 import { publicPath } from "../pages/page-headers.ts";
 import type { People } from "../people/people.ts";

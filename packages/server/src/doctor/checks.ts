@@ -1,8 +1,8 @@
 import { DefinitionError, definitionFaultText, isOauthRegistered } from "@svc/catalog";
 import { faultOfWebhook } from "@svc/node";
-import { type Config, isLoopbackHost } from "../config/config.ts";
 import { secretPrefix } from "../config/environment.ts";
-import { isLoopbackUrl, loopbackRanges } from "../config/loopback.ts";
+import { isLoopbackHost, isLoopbackUrl, loopbackRanges } from "../config/loopback.ts";
+import type { Config } from "../config/settings.ts";
 import { unknownVariablesText } from "../config/unknown-variables.ts";
 import type { CheckResult, DoctorCheck, Examined, Problem } from "./examined.ts";
 import { providerCheck } from "./provider-check.ts";

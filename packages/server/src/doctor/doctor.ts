@@ -1,5 +1,6 @@
-import { type Config, readConfig } from "../config/config.ts";
+import { readConfig } from "../config/config.ts";
 import { ConfigError, type ConfigFault, type Environment } from "../config/environment.ts";
+import type { Config } from "../config/settings.ts";
 import { checks, configurationCheck } from "./checks.ts";
 import {
   type CheckResult,

@@ -6,7 +6,7 @@ import { createAuthenticator } from "../auth/gate.ts";
 import { createMcpDoor } from "../authorization/door.ts";
 import { metadataPages } from "../authorization/metadata.ts";
 import { openAuthorization } from "../authorization/parts.ts";
-import { isLoopbackHost } from "../config/config.ts";
+import { isLoopbackHost } from "../config/loopback.ts";
 import { openConsole } from "../console/parts.ts";
 import { createDocs } from "../docs/docs.ts";
 import { serverFaults } from "../errors.ts";

@@ -7,7 +7,7 @@ import { findKeyById } from "@svc/db/keys/repo";
 import { findProject } from "@svc/db/projects/repo";
 import { type Deployment, DeploymentSchema, type IdentityService } from "@svc/gen/identity";
 import { roleMessage } from "../auth/role-message.ts";
-import type { Config } from "../config/config.ts";
+import type { Config } from "../config/settings.ts";
 import { version } from "../version.ts";
 
 /** Dependencies of IdentityService. */

@@ -1,7 +1,7 @@
 import { isIPv6 } from "node:net";
-import type { Config } from "../config/config.ts";
 import { ConfigError } from "../config/environment.ts";
 import type { ListenAddress } from "../config/listen.ts";
+import type { Config } from "../config/settings.ts";
 import type { HttpServer } from "./http-server.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Server } from "node:net";
-import type { Config } from "../config/config.ts";
 import type { ListenAddress } from "../config/listen.ts";
+import type { Config } from "../config/settings.ts";
 import { adminListenFault, type SharedPorts } from "../listen/listeners.ts";
 
 /**

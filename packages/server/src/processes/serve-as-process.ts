@@ -1,4 +1,4 @@
-import type { Config } from "../config/config.ts";
+import type { Config } from "../config/settings.ts";
 import type { Logger } from "../logger.ts";
 import { type Server, startServer } from "../server.ts";
 import { describeStartFault, endProcess, refuse, stopServer } from "../start/refusal.ts";

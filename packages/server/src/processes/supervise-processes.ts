@@ -1,6 +1,6 @@
 import { createSealer, type Sealer, systemClock } from "@svc/core";
 import type { DestinationStream } from "pino";
-import type { Config } from "../config/config.ts";
+import type { Config } from "../config/settings.ts";
 import type { Logger } from "../logger.ts";
 import { announce } from "../start/announce.ts";
 import { firstConsoleLink } from "../start/console-link.ts";

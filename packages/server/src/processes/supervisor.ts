@@ -1,6 +1,7 @@
 import type { Clock } from "@svc/core";
 import type { DestinationStream } from "pino";
-import { type Config, configOfProcess } from "../config/config.ts";
+import { configOfProcess } from "../config/config.ts";
+import type { Config } from "../config/settings.ts";
 import type { SharedPorts } from "../listen/listeners.ts";
 import type { Logger } from "../logger.ts";
 import type { PreparedStore } from "../start/prepare.ts";

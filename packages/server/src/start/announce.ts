@@ -1,5 +1,5 @@
 import { type NodeId, systemClock } from "@svc/core";
-import type { Config } from "../config/config.ts";
+import type { Config } from "../config/settings.ts";
 import type { ListenerUrls } from "../listen/listeners.ts";
 import type { Logger } from "../logger.ts";
 import type { Server } from "../server.ts";

@@ -1,8 +1,8 @@
 import type { Audience } from "@svc/catalog";
 import type { Database } from "@svc/db/connect";
 import { keepAudience, listProjects, readAudience } from "@svc/db/projects/repo";
-import type { Config } from "../config/config.ts";
 import { ConfigError } from "../config/environment.ts";
+import type { Config } from "../config/settings.ts";
 import type { Logger } from "../logger.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { type Catalog, type Deployment, loadCatalog, loadDeployment } from "@svc/catalog";
-import type { Config } from "../config/config.ts";
+import type { Config } from "../config/settings.ts";
 
 /** Reads the deployment file of the configuration; undefined if it names none. Rejects with DefinitionError if the file has errors. */
 export async function readDeployment({ deploymentFile }: Config): Promise<Deployment | undefined> {

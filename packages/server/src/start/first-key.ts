@@ -7,7 +7,7 @@ import { isUniqueViolation } from "@svc/db/driver";
 import { createApiKey, ensureApiKey } from "@svc/db/keys/repo";
 import { createFirstProject, createProject, findProjectByName } from "@svc/db/projects/repo";
 import { generateKey } from "../admin/keys.ts";
-import type { Config } from "../config/config.ts";
+import type { Config } from "../config/settings.ts";
 import { audienceFault, isAudienceDeclared } from "./audience.ts";
 import { readIfThere } from "./vault-key.ts";
 

@@ -1,6 +1,6 @@
 import { engineNames, type NodeLimits, type NodeParts } from "@svc/node";
-import type { Config } from "../config/config.ts";
 import { loopbackRanges } from "../config/loopback.ts";
+import type { Config } from "../config/settings.ts";
 
 /**
  * Returns the parts from which a node is created, as the configuration says. A node with the role `api` starts no engines; worker nodes

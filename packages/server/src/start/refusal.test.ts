@@ -4,7 +4,7 @@ import { TLSSocket } from "node:tls";
 import { migrateDatabase } from "@svc/db/migrate";
 import { createCertificate } from "@svc/testing/certificate";
 import { expect, onTestFinished, test } from "vitest";
-import type { Config } from "../config/config.ts";
+import type { Config } from "../config/settings.ts";
 import { describeStartFault } from "./refusal.ts";
 
 test("an unavailable database is named by what the operator configured: SVC_DATABASE_URL, or the data folder", () => {

@@ -3,8 +3,8 @@ import { type CertificateFault, certificateFault, systemClock } from "@svc/core"
 import { isPoolerRefusal, isUnavailable, poolerText } from "@svc/db/driver";
 import { EmbeddedPostgresError } from "@svc/db/embedded/errors";
 import { MigrationRefusedError } from "@svc/db/migrate";
-import type { Config } from "../config/config.ts";
 import { ConfigError } from "../config/environment.ts";
+import type { Config } from "../config/settings.ts";
 import { createLogger, type Logger } from "../logger.ts";
 import type { Server } from "../server.ts";
 

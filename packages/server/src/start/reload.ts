@@ -1,5 +1,5 @@
-import type { Config } from "../config/config.ts";
 import type { Environment } from "../config/environment.ts";
+import type { Config } from "../config/settings.ts";
 import type { Logger } from "../logger.ts";
 
 /** Reads the file SVC_ENV_FILE again and logs what changed. If the file cannot be read, logs an error and keeps the earlier values. */

@@ -1,5 +1,5 @@
 import { type Catalog, isBound, sidesOf } from "@svc/catalog";
-import type { Config } from "../config/config.ts";
+import type { Config } from "../config/settings.ts";
 import type { FirstKey } from "./first-key.ts";
 
 /** Returns the line that shows the address of the running server and the place where it stores its data. */

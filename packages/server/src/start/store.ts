@@ -3,7 +3,7 @@ import { type Database, openDatabase } from "@svc/db/connect";
 import { readDatabaseTime } from "@svc/db/database-time";
 import { startEmbeddedPostgres } from "@svc/db/embedded/postgres";
 import { migrateDatabase } from "@svc/db/migrate";
-import type { Config } from "../config/config.ts";
+import type { Config } from "../config/settings.ts";
 import type { Logger } from "../logger.ts";
 import { startLoop } from "../loop.ts";
 

@@ -1,8 +1,8 @@
 import { access, chmod, mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { generateVaultKey, parseVaultKeys, requireText, type VaultKey } from "@svc/core";
-import type { Config } from "../config/config.ts";
 import { ConfigError } from "../config/environment.ts";
+import type { Config } from "../config/settings.ts";
 
 /**
  * Returns the configured vault keys, or the keys in the key file. Creates the key file (mode 0600) if the embedded database does not exist

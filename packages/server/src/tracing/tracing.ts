@@ -1,6 +1,6 @@
 import { type Clock, useTracer } from "@svc/core";
-import type { Config } from "../config/config.ts";
 import { exportOpenTelemetryVariables } from "../config/environment.ts";
+import type { Config } from "../config/settings.ts";
 import type { Logger } from "../logger.ts";
 
 /** The traces of this process. `stop`: sends the spans that are left within `flushMs`, and makes no more. */

@@ -1,7 +1,7 @@
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { generateVaultKey, parseVaultKeys, requireText, type VaultKey } from "@svc/core";
-import type { Config } from "../config/config.ts";
+import type { Config } from "../config/settings.ts";
 import { readIfThere, readVaultKeys } from "../start/vault-key.ts";
 
 /** Source of a deployment's vault keys. */

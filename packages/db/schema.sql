@@ -466,6 +466,7 @@ create table grants (
   client_origin text not null,
   resource text not null,
   created_at timestamp(3) with time zone not null,
+  asserted_classes text[],
   constraint grants_pkey PRIMARY KEY (id),
   constraint grants_key_id_api_keys_id_fk FOREIGN KEY (key_id) REFERENCES api_keys(id),
   constraint grants_project_id_projects_id_fk FOREIGN KEY (project_id) REFERENCES projects(id),

@@ -128,7 +128,7 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
   },
   used_assertions: { digest: "digest" },
   grants: {
-    name: "client_id client_name client_origin resource",
+    name: "asserted_classes client_id client_name client_origin resource",
   },
   job_asks: {
     definition: "answer_schema escalation",

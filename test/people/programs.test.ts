@@ -196,6 +196,42 @@ test("the form of an assertion gets no more than the scope that the provider sig
   expect(grants.filter((grant: { clientId: string }) => grant.clientId === clientId)).toHaveLength(3);
 });
 
+test("what a person removes from the grant of an assertion stays removed for the next assertions", async () => {
+  people.account("hugo", ["dev"]);
+  await signIn(svc);
+  const clientId = await registerClient();
+  const assert = async (scope: string) => {
+    const assertion = await people.provider.sign({ ...claimsFor(clientId, "hugo"), scope }, type);
+    const { json } = await exchange(clientId, assertion);
+    return json.scope ?? json.error;
+  };
+  const grants = async (): Promise<
+    { id: string; accessClasses: string[]; toolkitSlugs: string[]; confirm?: object }[]
+  > => {
+    const { json } = await svc.call("svc.v1.GrantsService/ListGrants");
+    return json.grants.filter((grant: { clientId: string }) => grant.clientId === clientId);
+  };
+  expect(await assert("read write")).toBe("read write");
+  const [{ id } = { id: "" }] = await grants();
+  await svc.call("svc.v1.ContactsService/PutContact", { contact: { principalId: "lead", name: "Team lead" } });
+  const confirm = { person: "writes", contact: "lead" };
+  const narrowed = { id, accessClasses: ["read"], toolkitSlugs: ["calendar", "sales_crm"], confirm };
+  expect((await svc.call("svc.v1.GrantsService/UpdateGrant", narrowed)).status).toBe(200);
+  expect(await assert("read write")).toBe("read toolkit:calendar toolkit:sales_crm");
+  expect(await grants()).toHaveLength(1);
+
+  // A grant for other classes begins with the limits of the first one.
+  expect(await assert("read write destructive")).toBe("read destructive toolkit:calendar toolkit:sales_crm");
+  const [other] = await grants();
+  expect(other).toMatchObject({ confirm });
+  expect(await assert("write")).toBe("invalid_scope");
+  const { events } = (await svc.admin("ListAuditEvents", { action: "GrantAssertion.Exchange" })).json;
+  expect(events[0].outcome).toBe("permission_denied");
+  expect(await grants()).toHaveLength(2);
+  await svc.call("svc.v1.GrantsService/UpdateGrant", { id: other?.id, toolkitSlugs: ["calendar"] });
+  expect(await assert("read")).toBe("read toolkit:calendar");
+});
+
 test("a viewer's assertion gives no token, because MCP calls tools", async () => {
   people.account("eric", ["audit"]);
   await signIn(svc);

@@ -1,4 +1,4 @@
-import { findGrantOfVoucher } from "../src/grants/repo.ts";
+import { listAssertedGrants } from "../src/grants/repo.ts";
 import {
   decideDeviceCode,
   findDeviceCode,
@@ -71,7 +71,7 @@ plan("a sign-in by the person's code", (db) => findDeviceCodeOfPerson(db, digest
 plan("decide about the sign-in of a program", (db) => decideDeviceCode(db, digest, seededId("key", 1), nowMs));
 plan("use the code of a program", (db) => spendDeviceCode(db, digest, nowMs));
 plan("sweep_device_codes", (db) => sweepDeviceCodes(db, seededAt(500), 100));
-plan("the grant of a voucher", (db) => {
+plan("the grants of assertions with a voucher", (db) => {
   const known = { projectId, voucherKeyId: seededId("key", 1), clientId: "", clientOrigin: "", resource: "" };
-  return findGrantOfVoucher(db, known, ["read"]);
+  return listAssertedGrants(db, known);
 });

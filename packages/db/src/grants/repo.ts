@@ -1,5 +1,5 @@
 import { type GrantId, isoTime, type ProjectId, uuidOfId } from "@svc/core";
-import { and, desc, eq, isNull } from "drizzle-orm";
+import { and, desc, eq, isNotNull, isNull } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { type ApiKey, createApiKey, revokeApiKey } from "../keys/repo.ts";
 import { apiKeys, grants } from "../schema/index.ts";
@@ -30,7 +30,7 @@ export type ListedGrant = Grant &
   };
 
 /** Stores a grant (a person's permission for an agent) and the key that belongs to it. */
-export async function insertGrant(db: Executor, grant: Grant, key: ApiKey): Promise<void> {
+export async function insertGrant(db: Executor, grant: typeof grants.$inferInsert, key: ApiKey): Promise<void> {
   await createApiKey(db, key);
   await db.orm.insert(grants).values(grant);
 }
@@ -68,24 +68,26 @@ export async function findGrant(db: Executor, id: GrantId): Promise<Grant | unde
   return grant;
 }
 
+/** A grant that an identity assertion opened, with the limits of its key. */
+export type AssertedGrant = Grant & Pick<ApiKey, "accessClasses" | "toolkitSlugs" | "confirm">;
+
 /**
- * Returns the newest grant that has not ended, of a client for a resource, given with a key and for an origin, whose key has exactly these
- * access classes; undefined if there is none. Reads the grants of the project by the index grants_project.
+ * Returns the grants that have not ended, newest first, that identity assertions opened for a client and a resource with the key of a person.
+ * There is at most one for each set of access classes. Reads the grants of the project by the index grants_project.
  */
-export async function findGrantOfVoucher(
+export async function listAssertedGrants(
   db: Executor,
   known: Pick<Grant, "projectId" | "voucherKeyId" | "clientId" | "clientOrigin" | "resource">,
-  classes: ApiKey["accessClasses"],
-): Promise<Grant | undefined> {
+): Promise<AssertedGrant[]> {
   const isKnown = Object.entries(known).map(([name, value]) => eq(grants[name as keyof typeof known], value));
-  const [found] = await db.orm
-    .select({ grant: grants })
+  const { accessClasses, toolkitSlugs, confirm } = apiKeys;
+  const found = await db.orm
+    .select({ grant: grants, limits: { accessClasses, toolkitSlugs, confirm } })
     .from(grants)
     .innerJoin(apiKeys, eq(apiKeys.id, grants.keyId))
-    .where(and(...isKnown, isNull(apiKeys.revokedAt), eq(apiKeys.accessClasses, classes)))
-    .orderBy(desc(grants.id))
-    .limit(1);
-  return found?.grant;
+    .where(and(...isKnown, isNotNull(grants.assertedClasses), isNull(apiKeys.revokedAt)))
+    .orderBy(desc(grants.id));
+  return found.map(({ grant, limits }) => ({ ...grant, ...limits }));
 }
 
 const grantColumns = selectList(grants, namesBut(grants), "g");

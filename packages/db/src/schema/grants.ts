@@ -74,6 +74,11 @@ export const grants = pgTable(
     clientOrigin: text("client_origin").notNull(),
     /** Address of the resource that accepts the tokens of the grant (a person's permission for an agent). */
     resource: text("resource").notNull(),
+    /**
+     * Access classes for which an identity assertion opened the grant. The key has fewer if a person narrowed the grant. Null if a person
+     * gave the grant on the consent page.
+     */
+    assertedClasses: text("asserted_classes").array().$type<StoredAccessClass[]>(),
     createdAt: time("created_at").notNull(),
   },
   (table) => [uniqueIndex("grants_project").on(table.projectId, table.id), uniqueIndex("grants_key").on(table.keyId)],

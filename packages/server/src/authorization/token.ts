@@ -62,7 +62,7 @@ async function issueGrant(db: Executor, code: GrantCode, clientOrigin: string, n
   };
   const grant: Grant = {
     ...{ id: createId("grt", nowMs), projectId, keyId: key.id, voucherKeyId },
-    ...{ clientId, clientName, clientOrigin, resource, createdAt: nowMs },
+    ...{ clientId, clientName, clientOrigin, resource, assertedClasses: null, createdAt: nowMs },
   };
   await insertGrant(db, grant, key);
   return grant;

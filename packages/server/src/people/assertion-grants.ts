@@ -1,10 +1,19 @@
 import type { IncomingMessage } from "node:http";
-import { type Clock, createId, digestSecret, Fault, generateToken, hasRole, noConfirmRule } from "@svc/core";
-import { type Database, withTransaction } from "@svc/db/connect";
+import {
+  type Clock,
+  createId,
+  digestSecret,
+  Fault,
+  generateToken,
+  hasRole,
+  isAsStrict,
+  noConfirmRule,
+} from "@svc/core";
+import { type Database, type Executor, withTransaction } from "@svc/db/connect";
 import { touchGrantClient } from "@svc/db/grants/codes";
-import { findGrantOfVoucher, insertGrant } from "@svc/db/grants/repo";
+import { type AssertedGrant, insertGrant, listAssertedGrants } from "@svc/db/grants/repo";
 import { type Grant, insertGrantTokens } from "@svc/db/grants/tokens";
-import { type ApiKey, findKeyById } from "@svc/db/keys/repo";
+import { type ApiKey, findKeyById, lockApiKey } from "@svc/db/keys/repo";
 import { findPersonBySubject, useAssertion } from "@svc/db/people/people";
 import { type ListedSeat, listSeats } from "@svc/db/people/seats";
 import { auditAction } from "../audit/audit-action.ts";
@@ -46,21 +55,23 @@ export function createAssertionGrants(options: AssertionOptions): ExchangeAssert
     const access = generateText("access");
     const actor = { kind: "person", personId } as const;
     const about = { actor, action: "GrantAssertion.Exchange", projectId, subject: clientId, entityId: "" };
-    const granted = await auditAction(audit, about, () =>
+    const work = () =>
       withTransaction(db, async (tx) => {
-        const grant =
-          (await findGrantOfVoucher(tx, { ...known, resource }, classes)) ??
-          (await openGrant(tx, { ...known, resource }, { client, classes, nowMs }));
+        // The lock makes two assertions for the same person run one after the other. The second one finds the grant of the first.
+        await lockApiKey(tx, voucherKeyId);
+        const grant = await grantOf(tx, { ...known, resource }, { client, classes, nowMs });
+        if (grant === undefined) return undefined;
         const expiresAt = nowMs + tokenMs;
         await insertGrantTokens(tx, [
           { grantId: grant.id, kind: "access", digest: digestSecret(access), expiresAt, spentAt: null },
         ]);
         await touchGrantClient(tx, clientId, nowMs);
         return findKeyById(tx, grant.keyId);
-      }),
-    );
-    const scopes = granted === undefined ? "" : scopeText(granted);
-    return { access_token: access, token_type: "Bearer", expires_in: tokenMs / 1_000, scope: scopes };
+      });
+    const granted = await auditAction(audit, about, work, (key) => (key === undefined ? "permission_denied" : "ok"));
+    if (granted === undefined)
+      throw new AuthorizationRefusal("invalid_scope", "a person has removed this access from the grants of the client");
+    return { access_token: access, token_type: "Bearer", expires_in: tokenMs / 1_000, scope: scopeText(granted) };
   };
 }
 
@@ -138,20 +149,53 @@ async function seatOf(
 
 const projectScope = "project:";
 
-async function openGrant(
-  tx: Parameters<typeof insertGrant>[0],
-  known: Pick<Grant, "projectId" | "voucherKeyId" | "clientId" | "clientOrigin" | "resource">,
+type Known = Parameters<typeof listAssertedGrants>[1];
+
+/**
+ * Returns the grant that assertions for these access classes have opened before, as a person may have narrowed it. If there is none, opens
+ * one, with the limits that a person set on the client's other grants. Returns undefined if these limits leave nothing.
+ */
+async function grantOf(
+  tx: Executor,
+  known: Known,
   { client, classes, nowMs }: { client: Client; classes: AccessScope[]; nowMs: number },
-): Promise<Grant> {
+): Promise<Pick<Grant, "id" | "keyId"> | undefined> {
+  const given = await listAssertedGrants(tx, known);
+  const same = given.find(({ assertedClasses }) => assertedClasses?.join() === classes.join());
+  if (same !== undefined) return same;
+  const limits = limitsFrom(given, classes);
+  if (limits === undefined) return undefined;
   const key: ApiKey = {
     ...{ id: createId("key", nowMs), projectId: known.projectId, role: "member", name: client.name, hint: "" },
-    ...{ entityId: "", accessClasses: classes, toolkitSlugs: [] },
-    ...{ agentTools: [], confirm: noConfirmRule, makerKeyId: null, purpose: "" },
+    ...{ entityId: "", agentTools: [], makerKeyId: null, purpose: "", ...limits },
     ...{ digest: digestSecret(generateToken()), createdAt: nowMs, expiresAt: null, revokedAt: null, lastUsedAt: null },
   };
-  const grant = { ...known, id: createId("grt", nowMs), keyId: key.id, clientName: client.name, createdAt: nowMs };
+  const opened = { keyId: key.id, clientName: client.name, assertedClasses: classes, createdAt: nowMs };
+  const grant = { ...known, ...opened, id: createId("grt", nowMs) };
   await insertGrant(tx, grant, key);
   return grant;
+}
+
+/**
+ * Returns the limits of a new grant for access classes: without the classes that a person removed from the client's other grants, with the
+ * toolkits that all of these allow, and with the strictest of their confirmation rules. Undefined if no class or no toolkit is left.
+ */
+function limitsFrom(
+  given: readonly AssertedGrant[],
+  classes: readonly AccessScope[],
+): Pick<ApiKey, "accessClasses" | "toolkitSlugs" | "confirm"> | undefined {
+  const isRemoved = (one: AccessScope) =>
+    given.some(({ assertedClasses, accessClasses }) => assertedClasses?.includes(one) && !accessClasses.includes(one));
+  const accessClasses = classes.filter((one) => !isRemoved(one));
+  const limited = given.map(({ toolkitSlugs }) => toolkitSlugs).filter((slugs) => slugs.length > 0);
+  const [first = [], ...others] = limited;
+  const toolkitSlugs = first.filter((slug) => others.every((slugs) => slugs.includes(slug)));
+  if (accessClasses.length === 0 || (limited.length > 0 && toolkitSlugs.length === 0)) return undefined;
+  const confirm = given.reduce(
+    (most, grant) => (isAsStrict(grant.confirm, most) ? grant.confirm : most),
+    noConfirmRule,
+  );
+  return { accessClasses, toolkitSlugs, confirm };
 }
 
 function refused(why: string): AuthorizationRefusal {

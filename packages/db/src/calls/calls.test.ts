@@ -142,9 +142,19 @@ test("a settled call holds its key or lets it go, as its end says", async () => 
     accessClass: "write",
     isSandbox: false,
     outcome: "ok",
+    providerStatus: call.providerStatus,
     argumentsDigest: call.argumentsDigest,
     replay: Buffer.from("r"),
+    result: null,
     createdAt: nowMs,
+  });
+  // A result is read only if it is also the answer of a repeated call, because it may be large.
+  const shown = keyed(callOf(projectId, { outcome: "running" }), "m");
+  await beginKeyedCall(db, shown);
+  await putToolCalls(db, [{ ...shown, outcome: "ok", result: Buffer.from("whole"), replay: Buffer.alloc(0) }]);
+  expect(await findKeyHolder(db, projectId, "m")).toMatchObject({
+    replay: Buffer.alloc(0),
+    result: Buffer.from("whole"),
   });
   const other = keyed(callOf(projectId, { outcome: "running" }), "l");
   await beginKeyedCall(db, other);

@@ -35,18 +35,23 @@ export async function beginKeyedToolCalls(
   return calls.map(({ id }) => inserted.has(uuidOfId(id)));
 }
 
-/** The stored call that has already used an idempotency key. */
-export type ToolCallKeyHolder = Row<
+type HolderColumns = Row<
   typeof toolCalls,
-  "id" | "accessClass" | "outcome" | "argumentsDigest" | "isSandbox" | "replay" | "createdAt"
+  "id" | "accessClass" | "outcome" | "providerStatus" | "argumentsDigest" | "isSandbox" | "replay" | "createdAt"
 >;
+
+/**
+ * The stored call that has already used an idempotency key. `replay`: its stored answer; empty bytes if `result` is this answer. `result`:
+ * null unless `replay` is empty.
+ */
+export type ToolCallKeyHolder = HolderColumns & { readonly result: Buffer | null };
 
 /** An idempotency key, together with its project. Two projects may use the same key for different calls. */
 type ToolCallKey = { readonly projectId: ProjectId; readonly key: string };
 
 const holderColumns = selectList(
   toolCalls,
-  ["id", "accessClass", "outcome", "argumentsDigest", "isSandbox", "replay", "createdAt"],
+  ["id", "accessClass", "outcome", "providerStatus", "argumentsDigest", "isSandbox", "replay", "createdAt"],
   "c",
 );
 
@@ -54,8 +59,9 @@ const holderColumns = selectList(
 const selectHolders = compose(
   "find_idempotency_keys",
   { wanted: rows({ ...fieldsOf(toolCalls, "projectId"), key: text }) },
-  ({ wanted }) => query<RawRow<ToolCallKeyHolder> & { project: string; key: string }>`
-    select c.project_id as project, wanted.key, ${holderColumns.text} from ${wanted.from("wanted")}
+  ({ wanted }) => query<RawRow<HolderColumns> & { project: string; key: string; result: Buffer | null }>`
+    select c.project_id as project, wanted.key, ${holderColumns.text},
+      case when octet_length(c.replay) = 0 then c.result end as result from ${wanted.from("wanted")}
     join tool_calls c on c.project_id = wanted.project_id and c.idempotency_key = wanted.key`,
 );
 

@@ -52,8 +52,8 @@ export const toolCalls = pgTable(
     /** The caller's idempotency key while it is valid. A repeated call with this key gets the answer that is stored in `replay`. */
     idempotencyKey: text("idempotency_key"),
     /**
-     * Sealed answer that svc returns if the call is repeated with its idempotency key. Its values are not masked. Null for calls without an
-     * idempotency key.
+     * Sealed answer that svc returns if the call is repeated with its idempotency key. Its values are not masked. Empty if `result` is the
+     * same answer: nothing in it was masked or cut. Null for calls without an idempotency key.
      */
     replay: bytes("replay"),
     createdAt: time("created_at").notNull(),

@@ -1,5 +1,6 @@
 import { createId, createSealer } from "@svc/core";
 import { createTestDatabase } from "@svc/testing/database";
+import { testSealer } from "@svc/testing/node";
 import { afterAll, expect, test } from "vitest";
 import { answerOf } from "../../service/call-request.ts";
 import type { CallRequest } from "../call-request.ts";
@@ -23,6 +24,35 @@ test("a repeat gets the recorded answer and sends nothing, even if account and a
   expect(node.app.requests).toHaveLength(1);
   expect(await node.rows(projectId)).toHaveLength(1);
 });
+
+// A value under `link` is masked in the ledger, so the answer of `add_note` is stored a second time. The answer of `charge` is stored once.
+test.each([
+  ["charge", { id: "t1", state: "open" }, ["arguments", "result"]],
+  ["charge", { id: "t1", state: "x".repeat(70_000) }, ["arguments", "result", "replay"]],
+  ["add_note", { id: "t1", link: "https://desk.example.com/1" }, ["arguments", "result", "replay"]],
+] as const)(
+  "a repeat of %s gets the stored answer, which is sealed once if the ledger shows it whole",
+  async (tool, answered, sealed) => {
+    const columns: string[] = [];
+    const seal: typeof testSealer.seal = (plaintext, context) => {
+      columns.push(context.slice(context.lastIndexOf("/") + 1));
+      return testSealer.seal(plaintext, context);
+    };
+    const node = createTestNode(db, { sealer: { ...testSealer, seal } });
+    const projectId = await addProject(db);
+    node.app.does(answer(201, answered));
+    const first = await node.call(projectId, tool, { args: note, idempotencyKey: "k" });
+    expect([first.result.outcome, columns]).toEqual(["ok", sealed]);
+    const other = createTestNode(db, { clock: node.clock });
+    const repeat = await other.call(projectId, tool, { args: note, idempotencyKey: "k" });
+    expect(other.app.requests).toEqual([]);
+    expect(repeat).toMatchObject({ callId: first.callId, isReplay: true });
+    const { outcome, message, providerStatus } = first.result;
+    expect(repeat.result).toMatchObject({ outcome, message, providerStatus });
+    if (JSON.stringify(answered).length < 65_536) expect(repeat.result).toEqual(first.result);
+    else expect(repeat.result.warnings).toEqual([expect.stringMatching(/^truncated: \d+ of 70022 bytes/)]);
+  },
+);
 
 test("a call that holds a key's former name holds the key", async () => {
   const node = createTestNode(db);

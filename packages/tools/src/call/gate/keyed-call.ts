@@ -166,10 +166,10 @@ async function answerEarlier(
 function replayed(
   { ledger }: Pick<KeyContext, "ledger">,
   { caller }: LedgerEntry,
-  { id, replay }: ToolCallKeyHolder,
+  holder: ToolCallKeyHolder,
 ): CallResult {
-  // The call has ended but has no stored answer. This happens only if its node failed before it recorded the outcome.
-  if (replay === null) return resultOf({ outcome: "outcome_unknown", message: nodeLost });
-  const { resultJson, ...part } = ledger.openReplay(id, caller.projectId, replay);
+  const replay = ledger.openReplay(holder, caller.projectId);
+  if (replay === undefined) return resultOf({ outcome: "outcome_unknown", message: nodeLost });
+  const { resultJson, ...part } = replay;
   return resultOf({ ...part, value: resultJson === "" ? undefined : parseExactJson(resultJson) });
 }

@@ -9,6 +9,7 @@ import {
   type Sealer,
   singleLine,
 } from "@svc/core";
+import type { ToolCallKeyHolder } from "@svc/db/calls/keys";
 import type { ToolCallSummary } from "@svc/db/calls/list-page";
 import { type CallRecord, putToolCalls } from "@svc/db/calls/repo";
 import type { Database } from "@svc/db/connect";
@@ -17,7 +18,7 @@ import type { StoredAccessClass } from "@svc/db/schema/words";
 import type { CallOutcome, CallResult } from "../../outcome.ts";
 import type { Caller, CallRequest } from "../call-request.ts";
 import { createDigestKeys, type DigestKeys } from "../gate/idempotency.ts";
-import { mask, maskArguments } from "../redact/mask.ts";
+import { mask, maskArguments, masksNothing } from "../redact/mask.ts";
 import type { Redactor } from "../redact/redact.ts";
 import type { CallObservation, CallObserver } from "./observer.ts";
 import { fitBytes } from "./shape.ts";
@@ -108,7 +109,11 @@ export type Ledger = {
   put(ended: CallRecord): Promise<void>;
   /** True if a stored digest of a tool call matches this call. False means that one idempotency key was used for two different calls. */
   isSameCall(entry: LedgerEntry, digest: Buffer): boolean;
-  openReplay(id: Id<"call">, projectId: ProjectId, sealed: Uint8Array): Replay;
+  /** Returns the stored answer of a call. Undefined if the call has none, because its node failed before it recorded the outcome. */
+  openReplay(
+    call: Pick<ToolCallKeyHolder, "id" | "replay" | "result" | "providerStatus">,
+    of: ProjectId,
+  ): Replay | undefined;
   openText(
     id: Id<"call">,
     projectId: ProjectId,
@@ -160,7 +165,10 @@ export function createLedger({ db, clock, sealer, observer }: LedgerOptions): Le
   const bound: Ledger["bound"] = (entry, record, result) => {
     const { idempotencyKey } = entry;
     if (idempotencyKey === undefined) return record;
-    return { ...record, idempotencyKey, replay: seal(sealer, entry, "replay", JSON.stringify(replayOf(result))) };
+    const replay = isOwnResult(entry, record, result)
+      ? none
+      : seal(sealer, entry, "replay", JSON.stringify(replayOf(result)));
+    return { ...record, idempotencyKey, replay };
   };
   return {
     begun,
@@ -180,7 +188,12 @@ export function createLedger({ db, clock, sealer, observer }: LedgerOptions): Le
       await batcher.add(record);
     },
     isSameCall: ({ caller, callDigest }, digest) => digests.isOf(caller.projectId, callDigest, digest),
-    openReplay: (id, projectId, sealed) => JSON.parse(openColumn(projectId, id, "replay", sealed)) as Replay,
+    openReplay({ id, replay, result, providerStatus }, projectId) {
+      if (replay === null) return undefined;
+      if (replay.byteLength > 0) return JSON.parse(openColumn(projectId, id, "replay", replay)) as Replay;
+      const resultJson = result === null ? "" : openColumn(projectId, id, "result", result);
+      return { outcome: "ok", resultJson, message: "", providerStatus, warnings: [] };
+    },
     openText: (id, projectId, column, sealed) =>
       column === "arguments" && sealed.byteLength === 0 ? "{}" : openColumn(projectId, id, column, sealed),
     openMessage: ({ id, projectId, message, sealedMessage }) =>
@@ -291,7 +304,8 @@ function observationOf(
 }
 
 /**
- * Empty value, stored for the arguments of a job's call. Encrypting an empty object for each call would take as long as writing the row.
+ * Empty value, stored for the arguments of a job's call, and for an answer that the row already has as its result. Encrypting such a value
+ * for each call would take as long as writing the row.
  */
 const none = Buffer.alloc(0);
 
@@ -314,6 +328,16 @@ const messageMax = 4_000;
 /** Returns a message without U+0000. The database does not accept U+0000, and a message may quote any text. */
 function messageText(text: string): string {
   return singleLine(text.slice(0, messageMax)).toWellFormed();
+}
+
+/** True if the sealed result of a call's row is the whole answer that a repeated call gets. It is then not sealed a second time. */
+function isOwnResult(
+  { action }: LedgerEntry,
+  record: CallRecord,
+  { outcome, message, warnings }: Pick<CallResult, "outcome" | "message" | "warnings">,
+): boolean {
+  const isWhole = record.result !== undefined && !record.isTruncated && warnings.length === 0;
+  return outcome === "ok" && message === "" && isWhole && (action === undefined || masksNothing(action.outputSchema));
 }
 
 function replayOf({ outcome, value, message, providerStatus, warnings }: CallResult): Replay {

@@ -22,6 +22,11 @@ export function mask(schema: JsonSchema, value: unknown): unknown {
   return maskNode({ root: schema, references: 0 }, schema, value);
 }
 
+/** True if `mask` returns every value unchanged for this schema. False if it may replace a part of some value. */
+export function masksNothing(schema: JsonSchema): boolean {
+  return !holdsSensitive(schema);
+}
+
 /**
  * Returns a copy of a call's arguments for people. Sensitive values are `***`. Values under names that the schema does not have are `***`
  * too, because a caller may send a secret under a wrong name.

@@ -90,9 +90,9 @@ export async function startServer(setup: SystemSetup, options: ServerOptions): P
   return { pid, otherPids, port, recorded: () => countRecorded(sql, options.counts), stop };
 }
 
-/** Returns the path of the command line, which was in another package before 0.2. */
+/** Returns the path of the command line, which is JavaScript in the package, and was in another package before 0.2. */
 function entryOf(checkout: string): string {
-  const entries = ["packages/cli/src/main.ts", "packages/server/src/main.ts"];
+  const entries = ["packages/cli/src/main.ts", "packages/cli/src/main.js", "packages/server/src/main.ts"];
   const entry = entries.find((path) => existsSync(join(checkout, path)));
   if (entry === undefined)
     throw new Error(`${checkout} is no checkout of this project: it has none of ${entries.join(", ")}`);

@@ -36,6 +36,8 @@ test("the package names every module that its sources import, exactly, with its 
   const missing: string[] = [];
   for (const source of sources) {
     const text = await readFile(join(place, source), "utf8");
+    // With any other character, V8 keeps two bytes of memory for each character of the file.
+    expect(/[^\0-\x7f]/.exec(text)?.[0], source).toBeUndefined();
     for (const [, name = ""] of text.matchAll(/^(?:import|export)\b[^"';]*?from "([^"]+)";|\bimport\("([^"]+)"\)/gm)) {
       const isThere = name.startsWith(".")
         ? existsSync(join(place, source, "..", name))
@@ -151,6 +153,9 @@ test.skipIf(!isWhole)(
     const service = start();
     onTestFinished(() => void service.kill("SIGKILL"));
     await until(isReady, 120_000, "the service is ready");
+    const [, kilobytes] = /^VmRSS:\s+(\d+) kB$/m.exec(await readFile(`/proc/${service.pid}/status`, "utf8")) ?? [];
+    process.stderr.write(`an idle node: ${(Number(kilobytes) / 1_024).toFixed(1)} MB\n`);
+    expect(Number(kilobytes)).toBeLessThan(150 * 1_024);
     expect(await svc("whoami")).toContain("default");
     expect(await svc("connect", "messaging_bot", "--entity", "ops", "--key-stdin")).toMatch(/^acc_/);
     const sending = [

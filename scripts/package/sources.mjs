@@ -1,6 +1,7 @@
 // Finds the packages of the workspace, and writes the programs that consist of them.
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
+import { parse } from "acorn";
 import { rolldown } from "rolldown";
 import { root } from "../run.mjs";
 
@@ -39,7 +40,16 @@ export async function writeProgram(program, target) {
     platform: "node",
     external: /^node:/,
     logLevel: "silent",
-    plugins: [{ name: "places", transform: (code, id) => placed(code, relative(root, id), { folder, named }) }],
+    plugins: [
+      {
+        name: "places",
+        transform: (code, id) => placed(code, relative(root, id), { folder, named }),
+        // The bundler writes each chunk a last time after the hook `renderChunk`, and would write the characters again.
+        generateBundle: (_options, chunks) => {
+          for (const chunk of Object.values(chunks)) if (chunk.type === "chunk") chunk.code = asciiOf(chunk.code);
+        },
+      },
+    ],
   });
   await bundle.write({
     dir: join(target, folder),
@@ -79,6 +89,29 @@ function placed(code, file, { folder, named }) {
   return code
     .replaceAll(besideItself, (whole, specifier) => whole.replace(specifier, asJavaScript(specifier)))
     .replaceAll("import.meta.url", `new URL(${place}, import.meta.url).href`);
+}
+
+/**
+ * Returns the same program with an escape for each character that is not ASCII. V8 keeps the source of a running program in memory, and
+ * with one other character it uses two bytes for each character of the file.
+ */
+function asciiOf(code) {
+  for (const { start, end } of rawTemplatesOf(parse(code, { ecmaVersion: "latest", sourceType: "module" }))) {
+    const text = code.slice(start, end);
+    if (/[^\0-\x7f]/.test(text)) throw new Error(`an escape would change this template, so write it in ASCII: ${text}`);
+  }
+  return code.replaceAll(/\\[\s\S]|[^\0-\x7f]/g, (found) => {
+    const character = found.at(-1);
+    if (character <= "\x7f") return found;
+    return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  });
+}
+
+/** Returns the templates of a syntax tree whose tag may read them as they are written, without the meaning of their escapes. */
+function rawTemplatesOf(node) {
+  if (node === null || typeof node !== "object") return [];
+  const inside = Object.values(node).flatMap(rawTemplatesOf);
+  return node.type === "TaggedTemplateExpression" ? [...node.quasi.quasis, ...inside] : inside;
 }
 
 function copyFile(file, target) {

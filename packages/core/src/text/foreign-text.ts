@@ -1,5 +1,7 @@
 import { Buffer, isUtf8 } from "node:buffer";
-import iconv from "iconv-lite";
+import { createRequire } from "node:module";
+import { fileURLToPath } from "node:url";
+import type iconv from "iconv-lite";
 import { LeastRecentlyUsed } from "../lru.ts";
 
 /** A text from outside svc. If the bytes are not text, `fault` is the reason, written as the end of a sentence. */
@@ -138,11 +140,23 @@ const noCharsets = /^(?:hex|base64|binary|utf-?7(?:-?imap)?|internal)$/;
  * differs from the bytes, returns a `fault`.
  */
 function decodeOther(bytes: Uint8Array, charset: string): ForeignText {
-  if (noCharsets.test(charset) || !iconv.encodingExists(charset))
+  if (noCharsets.test(charset) || !rareCharsets().encodingExists(charset))
     return { fault: `declares the charset ${quoted(charset)}, which is not supported` };
+  const { decode, encode } = rareCharsets();
   const whole = Buffer.from(bytes);
-  const text = iconv.decode(whole, charset, { stripBOM: false });
-  return iconv.encode(text, charset, { addBOM: false }).equals(whole) ? { text } : invalid(charset);
+  const text = decode(whole, charset, { stripBOM: false });
+  return encode(text, charset, { addBOM: false }).equals(whole) ? { text } : invalid(charset);
+}
+
+const rareCharsetsFile = fileURLToPath(new URL("./rare-charsets.ts", import.meta.url));
+let loaded: typeof iconv | undefined;
+
+/**
+ * Returns iconv-lite. It is loaded at the first use, because its tables take 2 MB of memory and nearly no process needs them.
+ */
+function rareCharsets(): typeof iconv {
+  loaded ??= (createRequire(import.meta.url)(rareCharsetsFile) as { readonly default: typeof iconv }).default;
+  return loaded;
 }
 
 function invalid(charset: string): { readonly fault: string } {

@@ -67,7 +67,7 @@ for (const [name, filter] of [
   ["list_audit_events_of_actor, of a project and an action", { ...ofActor, projectId, action: "Test.Do1" }],
 ] as const)
   plan(name, (db) => listAuditEvents(db, filter, page));
-plan("find_unsent_audit_chains", (db) => findUnsentChains(db, "audit x"), {
+plan("find_unsent_audit_chains", (db) => findUnsentChains(db, "audit x", seededId("prj", 2)), {
   wholeReads: ["audit_chains", "export_positions"],
 });
 plan("find_export_position", (db) => findExportPosition(db, "usage x"));

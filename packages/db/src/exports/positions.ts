@@ -1,26 +1,40 @@
 import { idOfUuid, isoTime, type ProjectId, uuidOfId } from "@svc/core";
 import { deploymentProject } from "../audit/list.ts";
 import type { Executor } from "../connect.ts";
+import { firstUuid } from "../sql/newest-in.ts";
 import { statement } from "../sql/statement.ts";
 
 /** A chain of the audit log whose entries after the position `after` were not sent yet. `length`: position of its last entry. */
 export type UnsentChain = { readonly projectId: ProjectId; readonly after: number; readonly length: number };
 
-/** Finds the chains that are longer than their position in a stream. Reads all chains, one for each project. */
+/** Finds the chains that are longer than their position in a stream, of the project $2 and those after it in the order of their ids. */
 const selectUnsent = statement<{ id: string; after: number; length: number }>(
   "find_unsent_audit_chains",
   `select c.project_id as id, coalesce(p.position, 0)::float8 as after, c.length
    from audit_chains c left join export_positions p on p.stream = $1::text and p.project_id = c.project_id
-   where c.length > coalesce(p.position, 0) limit $2::int4`,
+   where c.length > coalesce(p.position, 0) and c.project_id >= $2::uuid order by c.project_id limit $3::int4`,
 );
 
 /** Maximum number of chains that one search returns. */
 const chainsMax = 1_000;
 
-/** Returns chains of the audit log that have entries which the stream lacks, at most 1,000. */
-export async function findUnsentChains(db: Executor, stream: string): Promise<UnsentChain[]> {
-  const found = await selectUnsent(db, [stream, chainsMax]);
-  return found.map(({ id, after, length }) => ({ projectId: idOfUuid("prj", id), after, length }));
+/**
+ * Returns chains of the audit log that have entries which the stream lacks, at most 1,000. They are in the order of their projects,
+ * beginning after the project `after` and continuing with the first one, so that the chain of `after` comes last.
+ */
+export async function findUnsentChains(
+  db: Executor,
+  stream: string,
+  after: ProjectId = deploymentProject,
+): Promise<UnsentChain[]> {
+  const from = uuidOfId(after);
+  const found = await selectUnsent(db, [stream, from, chainsMax]);
+  const last = found.filter(({ id }) => id === from);
+  const next = found.filter(({ id }) => id !== from);
+  const room = chainsMax - found.length;
+  const first = after === deploymentProject || room <= 0 ? [] : await selectUnsent(db, [stream, firstUuid, room]);
+  const all = [...next, ...first.filter(({ id }) => id < from), ...last];
+  return all.map(({ id, ...chain }) => ({ projectId: idOfUuid("prj", id), ...chain }));
 }
 
 const putPosition = statement<{ one: number }>(

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type Clock, createMinuteCount } from "@svc/core";
+import { type Clock, createMinuteCount, type ProjectId } from "@svc/core";
 import { listChainedAuditEvents } from "@svc/db/audit/chains";
 import type { Database } from "@svc/db/connect";
 import {
@@ -13,7 +13,7 @@ import { takeSweepTurn } from "@svc/db/sweep-turns/repo";
 import type { ExportTarget } from "../config/export-target.ts";
 import type { Logger } from "../logger.ts";
 import { type Loop, startLoop } from "../loop.ts";
-import { auditRecord, usageRecords } from "./records.ts";
+import { auditRecord, type ExportRecord, usageRecords } from "./records.ts";
 import { type OpenTarget, openTarget } from "./targets.ts";
 
 /** Interval in milliseconds at which a node tries to take the turn. A run begins no batch after this time. */
@@ -27,8 +27,6 @@ const batchMax = 500;
 const hourMs = 3_600_000;
 /** Time in milliseconds after the end of an hour for which svc waits, because nodes write their counts late. */
 const settleMs = 600_000;
-/** Maximum number of hours of usage that one run sends. */
-const hoursMax = 24;
 
 /**
  * Starts to send the audit log and the usage of projects to a target. A position is stored after the target has taken the records. So a
@@ -45,7 +43,8 @@ export function startExport(
     clock,
     target: opened,
     streams: { audit: `audit ${digest}`, usage: `usage ${digest}` },
-    hour: { fromMs: 0, taken: new Set() },
+    hour: { fromMs: 0, rest: [] },
+    last: { kind: "usage", projectId: undefined },
   };
   const beyondMinute = createMinuteCount({ clock, most: 1 });
   const loop = startLoop({
@@ -56,10 +55,11 @@ export function startExport(
       const isOver = () => clock.now() - startMs >= everyMs;
       // A record that the target refuses must not hold back the records of other projects.
       const faults: unknown[] = [];
-      const noteFault = (fault: unknown) => void faults.push(fault);
-      for (const chain of await findUnsentChains(db, sending.streams.audit))
-        await sendChain(sending, chain, isOver).catch(noteFault);
-      await sendUsage(sending, isOver).catch(noteFault);
+      const noteFault = (fault: unknown) => {
+        faults.push(fault);
+        return undefined;
+      };
+      await sendInTurn(sending, isOver, noteFault);
       if (faults.length > 0) throw faults[0];
     },
     onError(err) {
@@ -80,46 +80,67 @@ type Sending = {
   readonly clock: Clock;
   readonly target: OpenTarget;
   readonly streams: Readonly<Record<"audit" | "usage", string>>;
-  /** The hour of usage that this node sent last, and its records that the target has taken. The next run continues within the hour. */
-  readonly hour: { fromMs: number; taken: Set<string> };
+  /** The hour of usage that this node sent last, and its records that the target has not taken yet. The next batch continues with them. */
+  readonly hour: { fromMs: number; rest: readonly ExportRecord[] };
+  /** The last batch that this node sent: its kind, and the project of the last batch of the audit log. The next run continues after it. */
+  readonly last: { kind: ExportRecord["kind"]; projectId: ProjectId | undefined };
 };
 
-/** Sends the entries of one chain of the audit log that the target lacks, in order. `isOver`: true if no further batch may begin. */
-async function sendChain(
-  { db, target, streams }: Sending,
-  { projectId, after, length }: UnsentChain,
+/**
+ * Sends batches of the audit log and batches of the usage alternately, and for the audit log one batch of each project in turn. So a project
+ * with many entries does not hold back the others. Ends when nothing is left. `isOver`: true if no further batch may begin. `noteFault`:
+ * called with the error of a batch that was not sent. The next run tries it again.
+ */
+async function sendInTurn(
+  sending: Sending,
   isOver: () => boolean,
+  noteFault: (fault: unknown) => undefined,
 ): Promise<void> {
-  for (let sent = after; sent < length && !isOver(); ) {
-    const events = await listChainedAuditEvents(db, projectId, { from: sent + 1, to: length, limit: batchMax });
-    const last = events.at(-1)?.position;
-    // An entry is missing only if someone deleted it past svc. `svc audit verify` reports that.
-    if (last === undefined || last === null) return;
-    await target.send(events.map(auditRecord));
-    await putExportPosition(db, streams.audit, { projectId, position: last });
-    sent = last;
+  const { db, streams, last } = sending;
+  const chains = await findUnsentChains(db, streams.audit, last.projectId);
+  let hasUsage = true;
+  while ((hasUsage || chains.length > 0) && !isOver()) {
+    last.kind = last.kind === "audit" ? "usage" : "audit";
+    const chain = last.kind === "audit" ? chains.shift() : undefined;
+    if (chain !== undefined) {
+      last.projectId = chain.projectId;
+      const rest = await sendChain(sending, chain).catch(noteFault);
+      if (rest !== undefined) chains.push(rest);
+    } else if (last.kind === "usage" && hasUsage) {
+      hasUsage = (await sendUsage(sending).catch(noteFault)) ?? false;
+    }
   }
 }
 
 /**
- * Sends the usage of each hour that has ended since the last one. The first export begins with the present hour. `isOver`: true if no
- * further batch may begin.
+ * Sends the next batch of a chain of the audit log, in order. Returns the chain with its new position; undefined if the target has all of its
+ * entries.
  */
-async function sendUsage({ db, clock, target, streams, hour }: Sending, isOver: () => boolean): Promise<void> {
+async function sendChain({ db, target, streams }: Sending, chain: UnsentChain): Promise<UnsentChain | undefined> {
+  const { projectId, after, length } = chain;
+  const events = await listChainedAuditEvents(db, projectId, { from: after + 1, to: length, limit: batchMax });
+  const last = events.at(-1)?.position;
+  // An entry is missing only if someone deleted it past svc. `svc audit verify` reports that.
+  if (last === undefined || last === null) return undefined;
+  await target.send(events.map(auditRecord));
+  await putExportPosition(db, streams.audit, { projectId, position: last });
+  return last < length ? { ...chain, after: last } : undefined;
+}
+
+/**
+ * Sends the next batch of the usage of the first hour that has ended and that the target lacks. The first export begins with the present
+ * hour. Returns false if the target has all hours that have ended.
+ */
+async function sendUsage({ db, clock, target, streams, hour }: Sending): Promise<boolean> {
   const nowMs = clock.now();
   const stored = await findExportPosition(db, streams.usage);
-  let fromMs = stored ?? nowMs - (nowMs % hourMs);
+  const fromMs = stored ?? nowMs - (nowMs % hourMs);
   if (stored === undefined) await putExportPosition(db, streams.usage, { position: fromMs });
-  for (let hours = 0; hours < hoursMax && fromMs + hourMs + settleMs <= nowMs && !isOver(); hours++) {
-    if (hour.fromMs !== fromMs) Object.assign(hour, { fromMs, taken: new Set() });
-    const records = usageRecords(fromMs, await readHourlyUsage(db, fromMs)).filter(({ json }) => !hour.taken.has(json));
-    for (let sent = 0; sent < records.length; sent += batchMax) {
-      if (isOver()) return;
-      const batch = records.slice(sent, sent + batchMax);
-      await target.send(batch);
-      for (const { json } of batch) hour.taken.add(json);
-    }
-    fromMs += hourMs;
-    await putExportPosition(db, streams.usage, { position: fromMs });
-  }
+  if (fromMs + hourMs + settleMs > nowMs) return false;
+  if (hour.fromMs !== fromMs)
+    Object.assign(hour, { fromMs, rest: usageRecords(fromMs, await readHourlyUsage(db, fromMs)) });
+  if (hour.rest.length > 0) await target.send(hour.rest.slice(0, batchMax));
+  hour.rest = hour.rest.slice(batchMax);
+  if (hour.rest.length === 0) await putExportPosition(db, streams.usage, { position: fromMs + hourMs });
+  return true;
 }

@@ -30,12 +30,15 @@ export function openTarget(target: ExportTarget): OpenTarget {
 
 /**
  * Appends records as lines to a file, and waits until the disk has them. If a node ended while it wrote a line, the incomplete line gets a
- * line break and stays, and its record follows as a complete line. Nothing is cut, because another process may write to the file.
+ * line break and stays, and its record follows as a complete line. Nothing is cut, because another process may write to the file. Throws
+ * if the path is not of a regular file: a pipe that no program reads from would never take the records.
  */
 async function appendLines(path: string, records: readonly ExportRecord[]): Promise<void> {
   const file = await open(path, "a+", 0o600);
   try {
-    const { size } = await file.stat();
+    const stats = await file.stat();
+    if (!stats.isFile()) throw new Error(`${path} is not a regular file`);
+    const { size } = stats;
     const { buffer, bytesRead } = await file.read(Buffer.alloc(1), 0, 1, Math.max(0, size - 1));
     const isBroken = bytesRead > 0 && buffer[0] !== 0x0a;
     await file.appendFile(`${isBroken ? "\n" : ""}${linesOf(records)}`);

@@ -239,6 +239,12 @@ test.each([
     'Messaging bot refused 2 of 3 rows: "chat not found"',
     ["edit_program", "retry_job"],
   ],
+  [
+    "ROWS_FAILED: step say: 2 of 3 rows failed",
+    { steps: [step({ rows, errors: [{ ...rowError, toolSlug: "sales_crm.update_deal" }, rowsFailed] })] },
+    'Sales crm refused 2 of 3 rows: "chat not found"',
+    ["edit_program", "retry_job"],
+  ],
   ["ROWS_FAILED: step say: 2 of 3 rows failed", {}, "2 of 3 rows failed", ["edit_program", "retry_job"]],
   [
     "ROWS_UNKNOWN: step say: 2 of 3 rows are in doubt",

@@ -15,6 +15,8 @@ export type FailedStep = {
     readonly count: number;
     readonly firstOrdinal: number;
     readonly sample: string;
+    /** Tool of the call that failed. Absent if it is the tool of the step. */
+    readonly toolSlug?: string | undefined;
   }[];
   readonly decision?: { readonly continuation: string; readonly principalId: string; readonly at: number } | undefined;
 };
@@ -138,10 +140,10 @@ function errorFailure(job: ExplainedJob): Failure {
  */
 export function stepErrorFailure(
   step: FailedStep,
-  { code, count, sample }: Pick<FailedStep["errors"][number], "code" | "count" | "sample">,
+  { code, count, sample, toolSlug = step.toolSlug }: Omit<FailedStep["errors"][number], "firstOrdinal">,
   about: Pick<ExplainedJob, "atMs" | "entities" | "appNames">,
 ): Failure {
-  const { stepId, toolSlug, rows } = step;
+  const { stepId, rows } = step;
   const error = { step, stepId, code, message: sample, atMs: about.atMs };
   if (isOfRows(code)) return rowsFailure(about, error);
   const rowsIn = rows?.in ?? 0;
@@ -195,7 +197,8 @@ function stepCallFailure(job: JobEntities, { step, stepId, code, message, atMs }
 /** Returns the failure of a step because too many of its rows failed. The most frequent error of the rows is the cause. */
 function rowsFailure(job: JobEntities, { step, stepId, code, message, atMs }: StepError): Failure {
   const [first] = (step?.errors ?? []).filter((one) => one.code !== code && !isOfRows(one.code));
-  const { rows, toolSlug = "" } = step ?? {};
+  const { rows } = step ?? {};
+  const toolSlug = first?.toolSlug ?? step?.toolSlug ?? "";
   const rowsIn = rows?.in ?? 0;
   const rowsFailed = (code === "ROWS_FAILED" ? rows?.failed : rows?.unknown) ?? 0;
   const base = { stepId, toolSlug, atMs, rowsFailed, rowsIn };

@@ -9,6 +9,8 @@ export type StepErrorDocument = {
   readonly count: number;
   readonly firstOrdinal: number;
   readonly sample: string;
+  /** Tool of the first call with this error. Absent if it is the tool that the receipt names. */
+  readonly toolSlug?: string;
 };
 
 /** Result of a step. Empty while the step runs. */

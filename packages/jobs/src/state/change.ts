@@ -80,6 +80,8 @@ export type Edit =
       readonly code: string;
       readonly ordinal: number;
       readonly message: string;
+      /** Tool of the call that failed. Absent if it is the tool that the step's receipt names. */
+      readonly toolSlug?: string;
     }
   /** The step made a call. The call's result is committed together with its effects on the job. */
   | { readonly kind: "called"; readonly end: UnrecordedEnd }

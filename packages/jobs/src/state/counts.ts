@@ -34,12 +34,23 @@ const sampleMax = 500;
  */
 export function addError(
   errors: readonly StepErrorDocument[],
-  { code, ordinal, message }: { code: string; ordinal: number; message: string },
+  {
+    code,
+    ordinal,
+    message,
+    toolSlug,
+  }: Pick<StepErrorDocument, "code" | "toolSlug"> & { ordinal: number; message: string },
 ): StepErrorDocument[] {
   const known = errors.find((error) => error.code === code);
   const next =
     known === undefined
-      ? [...errors, { code, count: 1, firstOrdinal: ordinal, sample: message.slice(0, sampleMax).toWellFormed() }]
+      ? [
+          ...errors,
+          {
+            ...{ code, count: 1, firstOrdinal: ordinal, sample: message.slice(0, sampleMax).toWellFormed() },
+            ...(toolSlug !== undefined && { toolSlug }),
+          },
+        ]
       : errors.map((error) =>
           error === known
             ? { ...error, count: error.count + 1, firstOrdinal: Math.min(error.firstOrdinal, ordinal) }

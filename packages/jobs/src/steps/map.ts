@@ -10,7 +10,7 @@ import type { StepEffects } from "./effects.ts";
 import { toolOf, withheldEdits } from "./invoke.ts";
 import { RowChildren } from "./map-children.ts";
 import { MapMemory } from "./map-memory.ts";
-import { type MapAt, mappedRow } from "./map-row.ts";
+import { type MapAt, mappedRow, type RowWork } from "./map-row.ts";
 import { type RowsEnd, type RowsPart, RowsRun } from "./map-run.ts";
 import { RowWindow, settleDoubt, undoesDoubt } from "./map-window.ts";
 import { overrideEdits } from "./overrides.ts";
@@ -172,6 +172,13 @@ function withChildren(at: MapAt, { children, end, now, mustPause }: RanRows, eff
   return { edits: [...reached, ...waits], next: { kind: "await", children: children.standings(), ...due } };
 }
 
+/** Returns the tool of the call at which a row failed, if it is not that of the step's first call, which the receipt names. */
+function failedTool({ calls }: MapAt["step"], { doneCalls }: RowWork): { readonly toolSlug?: string } {
+  const [first, failed] = [calls[0], calls[doneCalls]];
+  const isOther = failed !== undefined && "tool" in failed && (first?.kind === "run" || first?.tool !== failed.tool);
+  return isOther ? { toolSlug: failed.tool } : {};
+}
+
 /**
  * Returns the edits (changes to the job's state) that store ended rows of a `map` step. They contain the rows' counts, errors, undo entries
  * and recorded calls. Also returns the step's total row counts after these edits.
@@ -191,7 +198,8 @@ function partEdits(
     if (entries.length > 0) edits.push({ kind: "armUndo", entries });
     if (ended === undefined) continue;
     rows = countRow(rows, ended, again);
-    if (fault !== undefined) edits.push({ kind: "error", stepId, code: fault.code, ordinal, message: fault.plain });
+    if (fault !== undefined)
+      edits.push({ kind: "error", stepId, code: fault.code, ordinal, message: fault.plain, ...failedTool(step, work) });
   }
   const unsent = works.flatMap((work) => work.unsent);
   const count = unsent.reduce((sum, each) => sum + each.count, 0);

@@ -16,15 +16,19 @@ const linkEntries = [source("answer/main.tsx"), source("connect/main.tsx")];
  * code that all pages of the portal share.
  */
 const portalFiles = [source("portal/main.tsx"), source("portal/pages.tsx")];
+/** The frame of every list. */
+const listFrame = source("frame/list-page.tsx");
 const entries = [consoleEntry, ...linkEntries, ...portalFiles];
 
 /**
  * Returns a function that says into which file (chunk) the bundler puts a module. The function returns null if the bundler chooses the
  * file. With few files, a page needs few requests.
- * - `base`: modules that the console and the pages of links both load at start.
+ * - `base`: modules that the console and the pages of links both load at start, and all styles that the console loads at start.
  * - `both`: other modules that the console and the portal both load.
  * - `first`: other modules that the console loads at start.
- * - `pages`: other modules that at least two fifths of the console's pages need.
+ * - `lists`: other modules that several lists need, and no other page.
+ * - `pages`: other modules that at least two fifths of the console's pages need, and small ones that several pages need, most of them lists.
+ *   Those that a page of links needs too, and styles, are in `base` if two fifths of the pages need them.
  */
 export function createChunkNames(): (id: string, modules: Modules) => string | null {
   let reach: Reach | undefined;
@@ -32,9 +36,14 @@ export function createChunkNames(): (id: string, modules: Modules) => string | n
     reach ??= reachOf(modules);
     if (id.endsWith(".html") || entries.includes(id)) return null;
     const isOfLinks = reach.ofLinks.has(id);
-    if (reach.ofConsole.has(id)) return isOfLinks ? "base" : reach.ofPortal.has(id) ? "both" : "first";
-    const needing = reach.pages.filter((page) => page.has(id)).length;
-    return !isOfLinks && needing * 5 >= reach.pages.length * 2 ? "pages" : null;
+    if (reach.ofConsole.has(id))
+      return isOfLinks || id.endsWith(".css") ? "base" : reach.ofPortal.has(id) ? "both" : "first";
+    const needing = reach.pages.filter((page) => page.has(id));
+    if (needing.length * 5 >= reach.pages.length * 2) return isOfLinks || id.endsWith(".css") ? "base" : "pages";
+    if (isOfLinks || needing.length < 3) return null;
+    const lists = needing.filter((page) => page.has(listFrame)).length;
+    if (lists === needing.length) return "lists";
+    return lists * 2 > needing.length && id.startsWith(source("ui")) ? "pages" : null;
   };
 }
 

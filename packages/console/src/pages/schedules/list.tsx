@@ -6,7 +6,7 @@ import { Line } from "../../ui/layout/stack.tsx";
 import { Empty } from "../../ui/notice/empty.tsx";
 import { State } from "../../ui/values/state.tsx";
 import { Time } from "../../ui/values/time.tsx";
-import { standingWord, startWords } from "../../words/standing.ts";
+import { standingStates, standingWord, startWords } from "../../words/standing.ts";
 import { schedulesSearch } from "./filters.ts";
 import { Strip, SuccessRate } from "./strip.tsx";
 
@@ -14,7 +14,13 @@ const schedules = listPage({
   title: "Schedules",
   method: StandingService.method.listStandingPrograms,
   rows: "standingPrograms",
-  params: schedulesSearch,
+  params: {
+    ...schedulesSearch,
+    request: ({ state }) => ({
+      state: standingStates.find((known) => standingWord(known).word === state) ?? StandingState.UNSPECIFIED,
+      pageSize: 100,
+    }),
+  },
   everyMs: 5_000,
   actions: ({ projectId }) => (
     <Link to="/p/$projectId/schedules/new" params={{ projectId }} className={buttonClass("primary")}>

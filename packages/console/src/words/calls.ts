@@ -94,6 +94,15 @@ export function outcomeWord(outcome: string): Word {
   return known === undefined ? unknownWord(outcome) : { word: outcome, ...known };
 }
 
+/**
+ * Returns the code of a failure for people: the outcome of a call, such as `App error`, or the code of svc in plain letters, such as
+ * `Limit reached`.
+ */
+export function failureCodeWords(code: string): string {
+  const outcome = (outcomes as Record<string, Omit<Word, "word">>)[code];
+  return outcome?.label ?? `${code.slice(0, 1)}${code.slice(1).toLowerCase().replaceAll("_", " ")}`;
+}
+
 /** The classes of a tool by the effect of its calls (the values of `Tool.accessClass`). */
 export const accessClasses = ["read", "write", "destructive"] as const;
 

@@ -1,3 +1,4 @@
+import { AppNamed } from "../../ui/marks/tiles.tsx";
 import styles from "./list.module.css";
 
 /** Draws an event in short: its trigger, and its first values. Draws only its id if it is not known. */
@@ -9,10 +10,12 @@ export function DeliveredEvent({
   eventId: string;
 }) {
   if (event === undefined) return <code>{eventId}</code>;
-  return (
-    <span title={event.text}>
-      <b className={styles["event"]}>{event.triggerSlug === "" ? "test event" : event.triggerSlug}</b>{" "}
-      <bdi className={styles["glance"]}>{event.text}</bdi>
-    </span>
+  const { triggerSlug, text } = event;
+  const words = (
+    <>
+      <b className={styles["event"]}>{triggerSlug === "" ? "test event" : triggerSlug}</b>{" "}
+      <bdi className={styles["glance"]}>{text}</bdi>
+    </>
   );
+  return <span title={text}>{triggerSlug === "" ? words : <AppNamed slug={triggerSlug}>{words}</AppNamed>}</span>;
 }

@@ -1,6 +1,7 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { callUnaryMethod, useQuery, useTransport } from "@connectrpc/connect-query";
 import { type Job, JobsService } from "@svc/gen/jobs";
+import { type ToolCall, ToolsService } from "@svc/gen/tools";
 import { getRouteApi } from "@tanstack/react-router";
 import { lazy, Suspense, useMemo, useSyncExternalStore } from "react";
 import { useNow } from "../../clock.ts";
@@ -44,7 +45,8 @@ export function JobBody({ job, simulation, projectId }: { job: Job; simulation: 
   const program = useMemo(() => readProgram(job.programJson), [job.programJson]);
   const known = useMemo(() => allSteps(program), [program]);
   const listed = useQuery(JobsService.method.listSteps, { jobId: job.id });
-  const now = useMemo(() => stepsNow(job, listed.data?.steps ?? []), [job, listed.data]);
+  const calls = useMappedCalls(job, known);
+  const now = useMemo(() => stepsNow(job, listed.data?.steps ?? [], calls), [job, listed.data, calls]);
   const log = useJobLog(job.id, job.attempt);
   const runsSkills = known.some(({ kind, calls }) => kind === "run" || calls.some((call) => call.kind === "run"));
   const shownStep = tab === "timeline" || tab === "graph" ? findStep(program, step) : undefined;
@@ -170,6 +172,25 @@ export function JobBody({ job, simulation, projectId }: { job: Job; simulation: 
       </div>
     </Stack>
   );
+}
+
+const noCalls: readonly ToolCall[] = [];
+/** Maximum number of calls that the timeline draws. Of a job with more calls, it draws the steps alone. */
+const drawnCallsMax = 200;
+/** Interval in milliseconds at which the calls of an unfinished job are read again. */
+const callsLookMs = 3_000;
+
+/** Reads the calls of a job whose program has a `map`. Empty if there are more than the timeline can draw. */
+function useMappedCalls(job: Job, steps: readonly ListedStep[]): readonly ToolCall[] {
+  const { data } = useQuery(
+    ToolsService.method.listToolCalls,
+    { jobId: job.id, pageSize: drawnCallsMax },
+    {
+      enabled: steps.some(({ calls }) => calls.length > 0),
+      refetchInterval: hasEnded(job.status) ? false : callsLookMs,
+    },
+  );
+  return data === undefined || data.nextPageToken !== "" ? noCalls : data.calls;
 }
 
 /** Draws the facts of a job in one line: when it started, how long it took and worked, who started it, and its calls and rows. */

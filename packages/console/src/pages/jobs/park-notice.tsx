@@ -8,6 +8,7 @@ import { Skeleton } from "../../ui/notice/empty.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
 import { Notice } from "../../ui/notice/notice.tsx";
 import { Time } from "../../ui/values/time.tsx";
+import { failureCodeWords } from "../../words/calls.ts";
 import { hasEnded, jobRemedyWords } from "../../words/jobs.ts";
 import { parkWords } from "../../words/park.ts";
 import { AskBody } from "../asks/ask-body.tsx";
@@ -64,7 +65,6 @@ function ChangedTool({ reason, toolkitSlug, projectId }: ChangedToolProps) {
 /** Draws why a job failed in one sentence, with the button of the action that helps best. */
 function FailureBanner({ job, projectId }: { job: Job; projectId: string }) {
   const { failure, lastError } = job;
-  const at = failure === undefined || failure.stepId === "" ? "" : `, step ${failure.stepId}`;
   return (
     <Notice
       tone="bad"
@@ -73,9 +73,13 @@ function FailureBanner({ job, projectId }: { job: Job; projectId: string }) {
     >
       {failure !== undefined && (
         <p>
-          {failure.code}
-          {failure.httpStatus > 0 && ` ${failure.httpStatus}`}
-          {at}
+          {failure.stepId !== "" && (
+            <>
+              Step <b>{failure.stepId}</b>:{" "}
+            </>
+          )}
+          <span title={failure.code}>{failureCodeWords(failure.code)}</span>
+          {failure.httpStatus > 0 && `, status ${failure.httpStatus}`}
         </p>
       )}
       {failure?.remedy[0] === Remedy.RAISE_LIMIT && (

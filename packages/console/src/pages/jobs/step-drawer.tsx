@@ -23,7 +23,7 @@ import { ListStates, LoadMore } from "../../ui/rows/list-states.tsx";
 import { Facts } from "../../ui/values/facts.tsx";
 import { State } from "../../ui/values/state.tsx";
 import { Time } from "../../ui/values/time.tsx";
-import { outcomeWord } from "../../words/calls.ts";
+import { failureCodeWords, outcomeWord } from "../../words/calls.ts";
 import { rowWord, stepNowWord, stepWord } from "../../words/jobs.ts";
 import { sentence, visible } from "../../words/text.ts";
 import { durationWords } from "../../words/time.ts";
@@ -105,7 +105,10 @@ function saysOf({ entity, when }: ListedStep, title: string): string {
 /** Draws what happened in a step: its errors, its rows by outcome, where its time went, and the next actions. */
 function Overview({ onLog, ...props }: DrawerProps & { onLog: () => void }) {
   const { job, projectId, listed, step, receipt } = props;
-  const errors = receipt?.errors ?? [];
+  const all = receipt?.errors ?? [];
+  // That rows failed is said by the error of their calls.
+  const causes = all.filter(({ code }) => code !== "ROWS_FAILED");
+  const errors = causes.length > 0 ? causes : all;
   const [isRetrying, setIsRetrying] = useState(false);
   const found = useStep(job.id, listed.id).data;
   const why = found === undefined ? "Loading" : found.canRetry ? undefined : sentence(found.retryWhy);
@@ -115,7 +118,7 @@ function Overview({ onLog, ...props }: DrawerProps & { onLog: () => void }) {
         <Section title="What went wrong">
           {errors.map(({ code, count, sample, failure }) => (
             <p key={code} className={styles["error"]}>
-              <b>{code}</b> {count > 1 && `× ${count} `}
+              <b title={code}>{failureCodeWords(code)}</b> {count > 1 && `× ${count} `}
               <bdi>{visible(failure?.title ?? sample)}</bdi>
             </p>
           ))}

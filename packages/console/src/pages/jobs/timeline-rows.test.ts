@@ -3,7 +3,7 @@ import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { JobSchema, type JobStep, JobStepSchema, StepReceiptSchema } from "@svc/gen/jobs";
 import { expect, test } from "vitest";
 import { readProgram } from "./program.ts";
-import { jobTimes, rowsWords, timeWords, workedMs } from "./timeline-rows.ts";
+import { jobTimes, type MadeCall, rowsWords, timeWords, workedMs } from "./timeline-rows.ts";
 
 const zero = 1_700_000_000_000;
 const at = (ms: number) => timestampFromMs(zero + ms);
@@ -29,9 +29,9 @@ function step(stepId: string, state: string, times: Times = [], waits: Wait[] = 
   });
 }
 
-function timesOf(steps: object[], listed: JobStep[], endMs?: number) {
+function timesOf(steps: object[], listed: JobStep[], endMs?: number, calls: readonly MadeCall[] = []) {
   const job = create(JobSchema, { createdAt: at(0), ...(endMs !== undefined && { finishedAt: at(endMs) }) });
-  const now = { steps: new Map(listed.map((one) => [one.stepId, one])), receipts: new Map() };
+  const now = { steps: new Map(listed.map((one) => [one.stepId, one])), receipts: new Map(), calls };
   const times = jobTimes(job, readProgram(JSON.stringify({ steps })), now);
   const barsOf = (id: string) =>
     times.rows
@@ -150,4 +150,21 @@ test("rows are said as people say them: some, none, of how many, failed", () => 
   expect(words({ state: "failed", rowsDone: 3 }, { in: 3, ok: 1, failed: 2 })).toBe("2 failed");
   expect(words({ state: "running", rowsDone: 12, rowsRemaining: 1_188 })).toBe("12/1,200");
   expect(words({ state: "waiting" })).toBe("");
+});
+
+test("each call of a map is a bar of its row, failures are counted, and two calls of one tool have none", () => {
+  const call = (id: string, toolSlug: string, outcome: string, ms: number): MadeCall => ({
+    ...{ id, stepId: "remind", toolSlug, outcome, createdAt: at(ms), durationMs: 20 },
+  });
+  const send = { id: "send", call: "messaging_bot.send_message" };
+  const remind = { id: "remind", map: "deals", do: [send, { id: "note", call: "sales_crm.update_deal" }] };
+  const listed = [step("remind", "failed", [{ from: 0, to: 100, state: "failed" }])];
+  const calls = [call("c1", send.call, "ok", 10), call("c2", "sales_crm.update_deal", "provider_error", 40)];
+  const { times, barsOf } = timesOf([remind], listed, 100, calls);
+  expect(barsOf("remind/send")).toEqual([[10, 30, "ok", 0, "ok"]]);
+  expect(barsOf("remind/note")).toEqual([[40, 60, "bad", 0, "app error"]]);
+  expect(times.rows.map(({ rows }) => rows)).toEqual(["", "1 call", "1 failed"]);
+  expect(workedMs(times, zero + 100)).toBe(100);
+  const twice = timesOf([{ ...remind, do: [send, { ...send, id: "again" }] }], listed, 100, calls);
+  expect(twice.barsOf("remind/send")).toEqual([]);
 });

@@ -1,7 +1,9 @@
 import { type Timestamp, timestampMs } from "@bufbuild/protobuf/wkt";
 import type { Job, JobStep, StepReceipt, StepSpan, StepWait } from "@svc/gen/jobs";
+import type { ToolCall } from "@svc/gen/tools";
 import { cutSpans, mergeSpans } from "../../ui/flow/fold.ts";
 import type { IconName } from "../../ui/icon.tsx";
+import { outcomeWord } from "../../words/calls.ts";
 import { stepWord } from "../../words/jobs.ts";
 import { durationWords } from "../../words/time.ts";
 import { labelOf, type Tone } from "../../words/word.ts";
@@ -46,10 +48,14 @@ export type JobTimes = {
   readonly waits: readonly (Pick<StepBar, "from" | "to"> & { readonly words: string })[];
 };
 
-/** The answers of the service about the steps of a job, by id of the step. */
+/** A call that a step of a job made, as the service lists it. */
+export type MadeCall = Pick<ToolCall, "id" | "stepId" | "toolSlug" | "outcome" | "createdAt" | "durationMs">;
+
+/** The answers of the service about the steps of a job, by id of the step, and the calls of the job if they are few. */
 export type StepsNow = {
   readonly steps: ReadonlyMap<string, JobStep>;
   readonly receipts: ReadonlyMap<string, StepReceipt>;
+  readonly calls: readonly MadeCall[];
 };
 
 /** Kinds of steps without work of their own: they wait, ask a person, or end the job. */
@@ -71,7 +77,10 @@ export function jobTimes(
     rows,
     zero: starts.length > 0 ? Math.min(...starts) : msOf(job.createdAt, 0),
     end: job.finishedAt === undefined ? undefined : timestampMs(job.finishedAt),
-    working: rows.filter(({ kind, hasInside }) => !hasInside && !idleKinds.has(kind)).flatMap(workingOf),
+    // The calls of a map are part of its own work.
+    working: rows
+      .filter(({ id, stepId, kind, hasInside }) => id === stepId && !hasInside && !idleKinds.has(kind))
+      .flatMap(workingOf),
     waits: bars
       .filter(({ look }) => look === "wait")
       .map(({ from, to, words }) => ({ from, to, words: words.replace(/^wait\w+ /, "") })),
@@ -127,15 +136,32 @@ function rowsOfStep(listed: ListedStep, place: Place, reading: Reading): JobRow[
     state: step?.startedAt === undefined ? labelOf(word).toLowerCase() : "",
     hasInside: inside.length > 0,
   };
-  const callRows = calls.map((call) => callRow(call, { ...inner, block: "", stepId: id }));
+  const callRows = calls.map((call) => {
+    // Calls of one tool that a row makes twice cannot be told apart.
+    const isAlone = calls.filter(({ tool }) => tool === call.tool).length === 1;
+    const made = reading.now.calls.filter(({ stepId, toolSlug }) => stepId === id && toolSlug === call.tool);
+    return callRow(call, { ...inner, block: "", stepId: id }, isAlone ? made : []);
+  });
   return [own, ...callRows, ...inside];
 }
 
-/** Returns the row of a call that a `map` makes for each row. */
-function callRow(call: ListedStep, place: Place & Pick<JobRow, "stepId">): JobRow {
+/** Returns the row of a call that a `map` makes for each row. `made`: these calls, each of which is a bar. */
+function callRow(call: ListedStep, place: Place & Pick<JobRow, "stepId">, made: readonly MadeCall[]): JobRow {
   const { id, kind, tool } = call;
-  const shared = { mark: undefined, bars: [], rows: "", state: "", hasInside: false };
-  return { ...shared, ...place, id: `${place.stepId}/${id}`, kind, tool, name: id, title: toolWords(call) };
+  const bars = made.map((one): StepBar => {
+    const { tone, word, label = word } = outcomeWord(one.outcome);
+    const from = msOf(one.createdAt, 0);
+    const to = one.outcome === "running" ? undefined : from + one.durationMs;
+    return { id: one.id, from, to, look: tone, number: 0, words: label.toLowerCase() };
+  });
+  const failed = bars.filter(({ look }) => look === "bad").length;
+  const count = `${numeral(made.length)} ${made.length === 1 ? "call" : "calls"}`;
+  return {
+    ...place,
+    ...{ id: `${place.stepId}/${id}`, kind, tool, name: id, title: toolWords(call), bars, state: "", hasInside: false },
+    mark: failed > 0 ? { icon: "cross", tone: "bad" } : undefined,
+    rows: failed > 0 ? `${numeral(failed)} failed` : made.length > 0 ? count : "",
+  };
 }
 
 /** Returns what a call of a `map` does: the name of its tool in words, such as `Send message`. */

@@ -38,6 +38,7 @@ export function AttemptTable({
   return (
     <Table
       label="Deliveries"
+      ofTexts
       head={["Event", "Time", "Answer", "Tries", "Took", "Next"]}
       rows={deliveries.map((delivery) => ({ id: delivery.id, cells: cellsOf(delivery, projectId, now) }))}
     />

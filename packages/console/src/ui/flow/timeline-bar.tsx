@@ -20,9 +20,10 @@ export type TimelineBar = {
   readonly words: string;
 };
 
-/** Widths in pixels from which a bar shows its number, and a wait its length. */
+/** Width in pixels from which a bar shows its number. */
 const numberPx = 18;
-const lengthPx = 40;
+/** Width in pixels of the icon of a wait with its margins, and of a letter of its length. */
+const wait = { iconPx: 24, letterPx: 6.5 };
 
 /** Draws a bar. Its text has the times, so that the timeline needs no second table. */
 export function Bar({ bar, axis, zone }: { bar: TimelineBar; axis: FlowAxis; zone: Zone }) {
@@ -57,6 +58,7 @@ function BarAt({ bar, to, axis, zone }: { bar: TimelineBar; to: number; axis: Fl
   const words = barWords(bar, axis.zero);
   if (place === undefined) return <span className="visually-hidden">{words}</span>;
   const isNumbered = number > 0 && place.width >= numberPx;
+  const length = look === "wait" ? durationWords(to - from) : "";
   return (
     <span
       className={classNames(styles["bar"], styles[look])}
@@ -69,10 +71,10 @@ function BarAt({ bar, to, axis, zone }: { bar: TimelineBar; to: number; axis: Fl
           {number}
         </span>
       )}
-      {look === "wait" && place.width >= lengthPx && (
+      {length !== "" && place.width >= wait.iconPx + length.length * wait.letterPx && (
         <span className={styles["length"]} aria-hidden="true">
           <Icon name="clock" size={12} />
-          {durationWords(to - from)}
+          {length}
         </span>
       )}
     </span>

@@ -1,20 +1,26 @@
 import type { ReactNode } from "react";
+import { classNames } from "../class-names.ts";
 import styles from "./table.module.css";
 
-/** A small table of figures. The first cell of each row is the name of the row. `label`: the name of the table. */
+/**
+ * A small table of figures. The first cell of each row is the name of the row. `label`: the name of the table. `ofTexts`: true if its cells
+ * are texts and states, which begin at the left of their columns.
+ */
 export function Table({
   label,
+  ofTexts = false,
   head,
   rows,
 }: {
   label: string;
+  ofTexts?: boolean;
   head: readonly string[];
   rows: readonly { id: string; cells: readonly ReactNode[] }[];
 }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: keyboard users must be able to scroll this section
     <section className={styles["frame"]} tabIndex={0} aria-label={label}>
-      <table className={styles["table"]}>
+      <table className={classNames(styles["table"], ofTexts && styles["texts"])}>
         <thead>
           <tr>
             {head.map((title) => (

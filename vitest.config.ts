@@ -11,7 +11,9 @@ import { SkippedConsoleTests } from "./test/console/skipped-reporter.ts";
 // sliced by the clock adds to that count beside other tests.
 const measured = [
   ...(process.env["SVC_TEST_REST"] === undefined ? [] : ["test/stations.test.ts"]),
-  ...(process.env["SVC_CRASH_ROUNDS"] === undefined ? [] : ["test/crash/**/*.test.ts", "test/console/load.test.ts"]),
+  ...(process.env["SVC_CRASH_ROUNDS"] === undefined
+    ? []
+    : ["test/crash/**/*.test.ts", "test/console/{load,page-times}.test.ts"]),
   ...(process.env["SVC_ATTACK_ROUNDS"] === undefined ? [] : ["test/attacks/**/*.test.ts"]),
 ];
 const named = (folder: string, ...names: string[]) => names.map((name) => `${folder}/${name}.test.ts`);
@@ -36,6 +38,7 @@ const rest = [
     "live",
     "portal",
     "portal-frame",
+    "presses",
     "private-webhooks",
     "schedules",
     "settings",
@@ -44,7 +47,7 @@ const rest = [
     "triggers",
     "urls",
   ),
-  ...named("test/console", "overview", "pages"),
+  ...named("test/console", "layout", "overview", "pages", "readme-pictures"),
   ...named(
     "test",
     "allocation",
@@ -150,7 +153,7 @@ const deaths = [
     "standing",
     "standing-postgres",
   ),
-  ...named("test/console", "load"),
+  ...named("test/console", "load", "page-times"),
   // The scenarios of the suite for clients run at the same time, and take minutes if the machine has other work.
   ...named("test/mcp", "client-conformance"),
 ];

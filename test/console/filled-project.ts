@@ -12,8 +12,8 @@ export type FilledProject = {
   readonly failing: string;
 };
 
-/** Reads from three apps at once, waits for nobody, deletes the small deals, and then fails to change them. */
-const failingProgram = {
+/** A program that reads from three apps at once, waits a moment, deletes the small deals, and then fails to change them. */
+export const failingProgram = {
   version: 1,
   title: "Remind the team of open deals",
   approval: { plan: "never" },
@@ -159,4 +159,11 @@ async function countDay({ database: { db } }: TestServer): Promise<void> {
     insert into activity_minutes (project_id, series, subject, at, outcome, count)
     select project_id, series, '', at, outcome, round(count)::int8 from counted, project where round(count) > 0
     on conflict do nothing`;
+  // The tiles of Home compare a day with the day before, by hour. The day before had a little less traffic.
+  await db.sql`
+    insert into activity_hours (project_id, series, subject, at, outcome, count)
+    select project_id, series, subject, date_trunc('hour', at) - day * interval '1 day', outcome,
+      round(sum(count * case day when 0 then 1 else 0.93 end))::int8
+    from activity_minutes, generate_series(0, 1) day group by 1, 2, 3, 4, 5
+    on conflict (project_id, series, subject, at, outcome) do update set count = excluded.count`;
 }

@@ -3,7 +3,7 @@ import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { JobSchema, type JobStep, JobStepSchema, StepReceiptSchema } from "@svc/gen/jobs";
 import { expect, test } from "vitest";
 import { readProgram } from "./program.ts";
-import { jobTimes, type MadeCall, rowsWords, timeWords, workedMs } from "./timeline-rows.ts";
+import { type DrawnCall, jobTimes, rowsWords, timeWords, workedMs } from "./timeline-rows.ts";
 
 const zero = 1_700_000_000_000;
 const at = (ms: number) => timestampFromMs(zero + ms);
@@ -29,7 +29,7 @@ function step(stepId: string, state: string, times: Times = [], waits: Wait[] = 
   });
 }
 
-function timesOf(steps: object[], listed: JobStep[], endMs?: number, calls: readonly MadeCall[] = []) {
+function timesOf(steps: object[], listed: JobStep[], endMs?: number, calls: readonly DrawnCall[] = []) {
   const job = create(JobSchema, { createdAt: at(0), ...(endMs !== undefined && { finishedAt: at(endMs) }) });
   const now = { steps: new Map(listed.map((one) => [one.stepId, one])), receipts: new Map(), calls };
   const times = jobTimes(job, readProgram(JSON.stringify({ steps })), now);
@@ -153,7 +153,7 @@ test("rows are said as people say them: some, none, of how many, failed", () => 
 });
 
 test("each call of a map is a bar of its row, failures are counted, and two calls of one tool have none", () => {
-  const call = (id: string, toolSlug: string, outcome: string, ms: number): MadeCall => ({
+  const call = (id: string, toolSlug: string, outcome: string, ms: number): DrawnCall => ({
     ...{ id, stepId: "remind", toolSlug, outcome, createdAt: at(ms), durationMs: 20 },
   });
   const send = { id: "send", call: "messaging_bot.send_message" };

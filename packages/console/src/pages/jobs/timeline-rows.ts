@@ -49,13 +49,13 @@ export type JobTimes = {
 };
 
 /** A call that a step of a job made, as the service lists it. */
-export type MadeCall = Pick<ToolCall, "id" | "stepId" | "toolSlug" | "outcome" | "createdAt" | "durationMs">;
+export type DrawnCall = Pick<ToolCall, "id" | "stepId" | "toolSlug" | "outcome" | "createdAt" | "durationMs">;
 
 /** The answers of the service about the steps of a job, by id of the step, and the calls of the job if they are few. */
 export type StepsNow = {
   readonly steps: ReadonlyMap<string, JobStep>;
   readonly receipts: ReadonlyMap<string, StepReceipt>;
-  readonly calls: readonly MadeCall[];
+  readonly calls: readonly DrawnCall[];
 };
 
 /** Kinds of steps without work of their own: they wait, ask a person, or end the job. */
@@ -146,7 +146,7 @@ function rowsOfStep(listed: ListedStep, place: Place, reading: Reading): JobRow[
 }
 
 /** Returns the row of a call that a `map` makes for each row. `made`: these calls, each of which is a bar. */
-function callRow(call: ListedStep, place: Place & Pick<JobRow, "stepId">, made: readonly MadeCall[]): JobRow {
+function callRow(call: ListedStep, place: Place & Pick<JobRow, "stepId">, made: readonly DrawnCall[]): JobRow {
   const { id, kind, tool } = call;
   const bars = made.map((one): StepBar => {
     const { tone, word, label = word } = outcomeWord(one.outcome);

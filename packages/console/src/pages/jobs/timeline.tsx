@@ -4,13 +4,13 @@ import { useNow } from "../../clock.ts";
 import type { FlowSpan } from "../../ui/flow/fold.ts";
 import { Timeline, type TimelineRow } from "../../ui/flow/timeline.tsx";
 import type { ListedStep } from "./program.ts";
-import { type JobRow, jobTimes, type MadeCall, type StepsNow, timeWords } from "./timeline-rows.ts";
+import { type DrawnCall, type JobRow, jobTimes, type StepsNow, timeWords } from "./timeline-rows.ts";
 
 /** Returns what the service knows of a job's steps, by id of the step, and of its calls. */
 export function stepsNow(
   job: Pick<Job, "stepReceipts">,
   steps: readonly JobStep[],
-  calls: readonly MadeCall[],
+  calls: readonly DrawnCall[],
 ): StepsNow {
   return {
     calls,

@@ -30,7 +30,7 @@ import { catalogFaults } from "./errors.ts";
 import { importSource, reportMessage } from "./import/convert-import.ts";
 import type { ToolkitImporter } from "./import/import-toolkit.ts";
 import type { AuthScheme, Tool, Toolkit } from "./model.ts";
-import { parsePrivateToolkit } from "./private/parse-definition.ts";
+import { parseKeptToolkit, parsePrivateToolkit } from "./private/parse-definition.ts";
 import { checkPhrases, phrasesText } from "./private/phrases.ts";
 import type { CatalogViews } from "./private/private-toolkits.ts";
 import { createPublisher } from "./private/publish.ts";
@@ -138,7 +138,7 @@ export function createCatalogService(options: CatalogServiceOptions): ServiceImp
     },
     async publishToolkit({ definitionJson, dryRun }, ctx) {
       const { projectId } = requireProject(ctx);
-      const toolkit = await inTurn(projectId, () => parseDefinition(definitionJson, projectId));
+      const toolkit = await inTurn(projectId, () => parseDefinition(definitionJson, projectId, importer));
       await publish(projectId, { toolkit, definitionJson }, { dryRun, mustBeNew: false, source: undefined });
       const toolSlugs = [...toolkit.actions, ...toolkit.triggers].map(({ slug }) => slug);
       return { toolkit: await toolkitMessage(toolkit, { kind: "file", changesWaiting: 0 }), toolSlugs };
@@ -192,9 +192,19 @@ export function createCatalogService(options: CatalogServiceOptions): ServiceImp
   };
 }
 
-async function parseDefinition(definitionJson: string, projectId: ProjectId): Promise<Toolkit> {
+/** Maximum characters of a definition that is checked on the event loop. The checks of a longer one can hold it for a tenth of a second. */
+const smallMax = 4_096;
+
+async function parseDefinition(
+  definitionJson: string,
+  projectId: ProjectId,
+  importer: Pick<ToolkitImporter, "check">,
+): Promise<Toolkit> {
   try {
-    return await parsePrivateToolkit(definitionJson, projectId);
+    if (definitionJson.length <= smallMax) return await parsePrivateToolkit(definitionJson, projectId);
+    const faults = await importer.check(definitionJson, projectId);
+    if (faults.length > 0) throw new DefinitionError(faults);
+    return await parseKeptToolkit(definitionJson, { ownerProjectId: projectId, isImported: false });
   } catch (error) {
     if (error instanceof DefinitionError) throw catalogFaults.DEFINITION_INVALID(error);
     throw error;

@@ -69,7 +69,7 @@ export function createTestNode(db: Database, options: CatalogNodeOptions = {}): 
 }
 
 const refuse = () => Promise.reject(new Error("this test imports nothing"));
-const notImported = { convert: refuse, refresh: refuse, merge: refuse };
+const notImported = { convert: refuse, refresh: refuse, merge: refuse, check: refuse };
 
 /** For tests: returns the code, the reason and the field of the error that a call returned. */
 export async function refusalOf(call: Promise<unknown>): Promise<[Code, string | undefined, string | undefined]> {

@@ -2263,6 +2263,7 @@ export const CatalogService: GenService<{
    * Errors:
    * - invalid_argument DEFINITION_INVALID: the definition breaks a rule. The error has one detail per problem, up to
    *   100. Each detail's `field` is the position of the problem.
+   * - resource_exhausted IMPORT_TOO_COSTLY: checking the definition takes too much processor time or memory.
    * - resource_exhausted QUOTA_PRIVATE_TOOLKITS: the project has reached its quota of private toolkits.
    * - resource_exhausted QUOTA_PRIVATE_TOOLKIT_BYTES: the project's private toolkits would have too many bytes
    *   together.

@@ -35,20 +35,24 @@ export function checkShape<T extends object>(
 ): Partial<T> | undefined {
   const validate = ajv.getSchema(`${schema}.schema.json`) as ValidateFunction;
   if (validate(file.value)) return file.value as T;
-  let sound: unknown = file.value;
-  for (const error of withoutNoise(validate.errors ?? [])) {
-    const path = report(file, error);
-    sound = without(sound, path.slice(0, partDepth[schema]));
-  }
-  return sound as Partial<T> | undefined;
+  const paths = withoutNoise(validate.errors ?? []).map((error) => report(file, error).slice(0, partDepth[schema]));
+  return without(file.value, paths) as Partial<T> | undefined;
 }
 
-/** Returns a copy of a JSON value without the part at a path. Undefined if the path is the root. */
-function without(value: unknown, [step, ...rest]: FaultPath): unknown {
-  if (step === undefined) return undefined;
-  if (!isObject(value) || !Object.hasOwn(value, step)) return value;
-  const { [step]: child, ...others } = value;
-  return rest.length === 0 ? others : { ...others, [step]: without(child, rest) };
+/**
+ * Returns a copy of a JSON value without the parts at some paths. Undefined if one of the paths is the root. Copies each object once,
+ * because a file may have thousands of wrong parts.
+ */
+function without(value: unknown, paths: readonly FaultPath[]): unknown {
+  if (paths.some(({ length }) => length === 0)) return undefined;
+  if (!isObject(value)) return value;
+  const below = Map.groupBy(paths, ([step]) => String(step));
+  const kept = Object.entries(value).flatMap(([name, child]): [string, unknown][] => {
+    const rests = below.get(name)?.map(([, ...rest]) => rest);
+    if (rests === undefined) return [[name, child]];
+    return rests.some(({ length }) => length === 0) ? [] : [[name, without(child, rests)]];
+  });
+  return Object.fromEntries(kept);
 }
 
 /** Records one error in `file`. Returns the path in the file to the wrong, unknown or missing value. */

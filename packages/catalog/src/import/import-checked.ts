@@ -118,7 +118,10 @@ async function importChecked(make: MakeToolkit): Promise<ImportedToolkit | Exclu
 
 const toolPrefix = "tools.";
 
-async function faultsOf({ definitionJson }: ImportedToolkit): Promise<readonly FileFault[]> {
+/** Returns the rules of private toolkits that a definition breaks. Takes seconds of processor time for a large definition. */
+export async function faultsOf({
+  definitionJson,
+}: Pick<ImportedToolkit, "definitionJson">): Promise<readonly FileFault[]> {
   try {
     await checkPrivateToolkit(definitionJson);
     return [];

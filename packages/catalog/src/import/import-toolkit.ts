@@ -166,6 +166,8 @@ export type ToolkitImporter = {
   convert(source: ImportSource, projectId: ProjectId): Promise<CheckedImport>;
   /** Reads the source of a toolkit again, and compares the result with its accepted definition (JSON text). */
   refresh(source: ImportSource, current: string, projectId: ProjectId): Promise<ReadImport>;
+  /** Returns the rules of private toolkits that a definition breaks. Rejects with IMPORT_TOO_COSTLY if checking it takes too long. */
+  check(definitionJson: string, projectId: ProjectId): Promise<readonly FileFault[]>;
   /** Applies accepted changes to a definition, and checks the result. Resolves to `outdated` if they are other changes than `task.digest`. */
   merge(
     task: MergeTask,
@@ -186,8 +188,10 @@ export function createToolkitImporter({
 }: ImporterOptions): ToolkitImporter {
   const importing = new Set<ProjectId>();
   const merging = new Set<ProjectId>();
-  const run = (message: { import: ImportTask } | { merge: MergeTask }, projectId: ProjectId): Promise<unknown> =>
-    threads.run({ projectId, message, cpuMsMax }).catch(refuseStopped);
+  const run = (
+    message: { import: ImportTask } | { merge: MergeTask } | { check: string },
+    projectId: ProjectId,
+  ): Promise<unknown> => threads.run({ projectId, message, cpuMsMax }).catch(refuseStopped);
   const runTask = async (task: ImportTask, projectId: ProjectId): Promise<Exclude<ImportResult, OpenIdNeed>> => {
     const result = (await run({ import: task }, projectId)) as ImportResult;
     if (!("openIdUrl" in result)) return result;
@@ -255,6 +259,8 @@ export function createToolkitImporter({
       };
     },
     refresh: importOne,
+    check: async (definitionJson, projectId) =>
+      (await run({ check: definitionJson }, projectId)) as readonly FileFault[],
     async merge(task, projectId) {
       if (merging.has(projectId)) {
         const problem = "the project accepts other changes of a toolkit right now";
@@ -382,7 +388,7 @@ function refuseStopped(error: unknown): never {
   if (!(error instanceof ThreadStoppedError) || error.reason === "closed") throw error;
   const what = error.reason === "cpu" ? `${cpuMsMax / 1_000} s of processor time` : `${importMemoryMib} MiB of memory`;
   const advice = "Send a smaller document, or only the paths that you need.";
-  throw catalogFaults.IMPORT_TOO_COSTLY(`converting the document takes more than ${what}`, advice);
+  throw catalogFaults.IMPORT_TOO_COSTLY(`converting and checking it takes more than ${what}`, advice);
 }
 
 /** Returns the address of a source without its fragment. Throws SOURCE_URL_REFUSED if svc does not call such an address. */

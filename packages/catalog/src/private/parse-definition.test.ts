@@ -263,7 +263,7 @@ test("a pattern that would backtrack for ever answers at once, as each list and 
   expect(validateInput({ a: "aaa" })).toEqual([]);
   const unique = { type: "array", uniqueItems: true, items: { type: "string" } };
   const list = await actionOf(privateDefinition(withArgument(unique)));
-  const items = Array.from({ length: 200_000 }, (_, index) => `i${index}`);
+  const items = Array.from({ length: 50_000 }, (_, index) => `i${index}`);
   expect(list.validateInput({ a: items })).toEqual([]);
   expect(list.validateInput({ a: [...items, "i7"] })).toHaveLength(1);
 });

@@ -67,6 +67,17 @@ function* patternsOf(value: unknown): Generator<string> {
 }
 
 /**
+ * Duration of a slice of the work on a definition, in milliseconds. The work takes a tenth of a second for 1,500 tools, and with longer
+ * slices each call of another project would wait several times for them.
+ */
+const definitionSliceMs = 0.5;
+
+/** Begins work on the parts of a private toolkit's definition in short slices, between which other work of the node can run. */
+export function createDefinitionSlices(): Slices {
+  return createSlices(setImmediate, { ms: definitionSliceMs });
+}
+
+/**
  * Returns the compiled toolkit (an app's tools and webhooks) that a project publishes. `definitionJson`: the JSON text `{"toolkit": {…},
  * "tools": {"<tool>": {…}}}`. Rejects with DefinitionError; its errors name each part like a file: `toolkit` or `tools.<tool>`. Between the
  * checks of two parts, other work of the node can run.
@@ -75,7 +86,7 @@ export async function parsePrivateToolkit(definitionJson: string, ownerProjectId
   return build(
     await checkPrivateToolkit(definitionJson),
     { ownerProjectId, isImported: false },
-    createSlices(setImmediate),
+    createDefinitionSlices(),
   );
 }
 
@@ -106,7 +117,7 @@ export async function checkPrivateToolkit(definitionJson: string): Promise<Toolk
 export async function parseKeptToolkit(
   definitionJson: string,
   owner: ToolkitOwner,
-  slices: Pick<Slices, "rest"> = createSlices(setImmediate),
+  slices: Pick<Slices, "rest"> = createDefinitionSlices(),
 ): Promise<Toolkit> {
   const files = await readFiles(definitionJson, slices);
   for (const _ of checkKept(files)) await slices.rest();
@@ -175,7 +186,7 @@ const rawMax = 10;
  */
 async function readFiles(
   definitionJson: string,
-  slices: Pick<Slices, "rest"> = createSlices(setImmediate),
+  slices: Pick<Slices, "rest"> = createDefinitionSlices(),
 ): Promise<ToolkitFiles> {
   const size = Buffer.byteLength(definitionJson);
   if (size > bytesMax) throw wholeFault(`has ${size} bytes`, `shorten it to ${bytesMax}`);
@@ -227,7 +238,7 @@ async function parseJson(text: string): Promise<unknown> {
   const bounds = { values: bytesMax, members: bytesMax, raw: rawMax, digits: bytesMax };
   try {
     if (text.length <= smallMax) return parseExactJson(text, { depthMax: Number.POSITIVE_INFINITY });
-    return await parseJsonInTurns(text, { bounds, turn: setImmediate });
+    return await parseJsonInTurns(text, { bounds, turn: setImmediate, ms: definitionSliceMs });
   } catch (error) {
     if (error instanceof JsonTooLargeError) throw wholeFault(`has more than ${rawMax} inexact numbers`, inexactCure);
     throw wholeFault(`is not JSON (${(error as SyntaxError).message})`, "send JSON text");

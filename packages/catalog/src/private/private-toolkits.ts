@@ -1,5 +1,4 @@
-import { setImmediate } from "node:timers/promises";
-import { type Clock, createSlices, LeastRecentlyUsed, type ProjectId } from "@svc/core";
+import { type Clock, LeastRecentlyUsed, type ProjectId } from "@svc/core";
 import type { FoundToolkitClient } from "@svc/db/catalog/clients";
 import { privateToolkitsForProject } from "@svc/db/catalog/repo";
 import type { SourceChange } from "@svc/db/catalog/sources";
@@ -10,7 +9,7 @@ import { indexMessages, toolMessage } from "../convert-catalog.ts";
 import type { Catalog, Tool, Toolkit } from "../model.ts";
 import { DefinitionError } from "../read/definition-file.ts";
 import type { CatalogView } from "../view/view.ts";
-import { parseKeptToolkit } from "./parse-definition.ts";
+import { createDefinitionSlices, parseKeptToolkit } from "./parse-definition.ts";
 import { type TitledProgram, titlesByTool, withPhrases } from "./phrases.ts";
 
 /**
@@ -72,12 +71,15 @@ type KnownView = { readonly version: number; readonly view: CatalogView; checked
  */
 type CompiledToolkits = ReadonlyMap<string, CompiledToolkit>;
 
-/** `plain`: the toolkit without the search phrases that the project added. `toolkit`: the toolkit with them. */
+/**
+ * `plain`: the toolkit without the search phrases that the project added. `toolkit`: the toolkit with them. `phrases`: these phrases, as
+ * JSON text; undefined if the toolkit was just published and does not have them yet.
+ */
 type CompiledToolkit = {
   readonly definition: string;
   readonly isImported: boolean;
   readonly plain: Toolkit;
-  readonly phrases: string;
+  readonly phrases: string | undefined;
   readonly toolkit: Toolkit;
 };
 
@@ -178,7 +180,7 @@ export function createCatalogViews(options: {
         const plain = () =>
           source?.kind === "shared"
             ? bindToolkit(definition, projectId, (name) => catalog.definitions?.get(name))
-            : parseKeptToolkit(definition, { ownerProjectId: projectId, isImported }, createSlices(setImmediate));
+            : parseKeptToolkit(definition, { ownerProjectId: projectId, isImported });
         const isSame = same?.definition === definition && same.isImported === isImported;
         const compiledOne =
           isSame && same.phrases === phrases
@@ -228,6 +230,13 @@ export function createCatalogViews(options: {
         updatedAt: clock.now(),
       };
       const refusal = await privateToolkitsForProject(db, projectId).put(stored, change);
+      if (refusal === undefined && toolkit.ownerProjectId === projectId) {
+        const one = { definition: definitionJson, isImported: change.source !== undefined, plain: toolkit, toolkit };
+        compiled.set(
+          projectId,
+          new Map([...(compiled.get(projectId) ?? []), [toolkit.slug, { ...one, phrases: undefined }]]),
+        );
+      }
       forget(projectId);
       return refusal;
     },
@@ -245,9 +254,9 @@ export function createCatalogViews(options: {
  */
 async function compileOne(
   compile: () => Promise<Toolkit>,
-  stored: Pick<CompiledToolkit, "definition" | "isImported" | "phrases">,
+  stored: Pick<CompiledToolkit, "definition" | "isImported"> & Pick<KeptToolkit, "phrases">,
 ): Promise<CompiledToolkit> {
-  const slices = createSlices(setImmediate);
+  const slices = createDefinitionSlices();
   const plain = await compile();
   const toolkit = withPhrases(plain, stored.phrases);
   for (const tool of [...toolkit.actions, ...toolkit.triggers]) {

@@ -46,6 +46,9 @@ export type DefinitionFile = {
   fault(path: FaultPath, reason: string, cure: string): void;
 };
 
+/** Maximum number of errors that are kept for one file. An error may list thousands of known names. */
+const faultsMax = 1_000;
+
 /** Creates a definition file from a value that is already parsed, or whose source is not YAML. */
 export function createDefinitionFile(
   file: string,
@@ -59,6 +62,7 @@ export function createDefinitionFile(
     lineOf,
     faults,
     fault(path, reason, cure) {
+      if (faults.length >= faultsMax) return;
       const line = lineOf(path);
       faults.push({ file, ...(line !== undefined && { line }), path: formatPath(path), reason, cure });
     },

@@ -1,4 +1,5 @@
 import { parseExactJson } from "@svc/core";
+import { processorBudgetMs } from "@svc/testing/processor";
 import { expect, test } from "vitest";
 import { createTenantValidators, createValidator } from "./json-schema.ts";
 
@@ -45,8 +46,34 @@ test.each<[string, object, unknown]>([
   expect(JSON.stringify(faults).length).toBeLessThan(50_000);
 });
 
+const line = named(20, { type: "string", maxLength: 5 });
+const growing: readonly (readonly [string, object, (size: number) => unknown])[] = [
+  ["many rules for each item", listOf({ allOf: manyTypes }), (size) => times(size, "x")],
+  ["many choices for each item", listOf({ anyOf: manyTypes }), (size) => times(size, 1)],
+  ["a plain item", listOf({ type: "string" }), (size) => times(size * 100, "x")],
+  ["rows with 20 fields", listOf({ type: "object", properties: line }), (size) => times(size * 5, named(20, "abc"))],
+  ["rows with nulls", listOf({ anyOf: [{ type: "null" }, { properties: line }] }), (size) => times(size, named(20, 1))],
+  ["a format", listOf({ format: "email" }), (size) => times(size * 10, "a@example.com")],
+  ["a pattern", argumentsOf({ pattern: "^(?:[ab]{0,30}a){2}[^ab]$" }), (size) => "abaab".repeat(size * 5)],
+];
+
+test.each(growing)(
+  "no value holds the event loop for more than 10 ms, however large it is: %s",
+  (_name, schema, itemsOf) => {
+    const validate = createTenantValidators()(schema as Record<string, unknown>);
+    let longest = 0;
+    for (let size = 1; ; size = Math.ceil(size * 1.3)) {
+      const value = { a: itemsOf(size) };
+      if (JSON.stringify(validate(value)).includes("too large to judge")) break;
+      longest = Math.max(longest, Math.min(...[0, 1, 2, 3].map(() => costOf(() => validate(value)))));
+    }
+    expect(longest).toBeGreaterThan(0);
+    expect(longest).toBeLessThan(processorBudgetMs(12));
+  },
+);
+
 test("values of a sensible size are judged, however many rules a schema has", () => {
-  const items = Array.from({ length: 100_000 }, (_, n) => `item ${n}`);
+  const items = Array.from({ length: 50_000 }, (_, n) => `item ${n}`);
   const one = (schema: object, value: unknown) => createTenantValidators()(schema as Record<string, unknown>)(value);
   expect(one(argumentsOf({ type: "array", uniqueItems: true, items: { type: "string" } }), { a: items })).toEqual([]);
   expect(one(argumentsOf({ enum: enumeration }), { a: enumeration[1400] })).toEqual([]);

@@ -87,6 +87,9 @@ function costOfText(schema: JsonSchema, text: string): number {
   return (isMeasured ? text.length / 32 : 0) + (schema.format === undefined ? 0 : Math.min(text.length, 65_536) / 8);
 }
 
+/** Keywords that only describe a value, so that its validation does not read them. */
+const annotations = ["title", "description", "default", "examples", "deprecated", "$comment", "x-sensitive", "x-host"];
+
 const sizes = new WeakMap<JsonSchema, number>();
 
 /**
@@ -96,7 +99,7 @@ const sizes = new WeakMap<JsonSchema, number>();
 function sizeOf(schema: JsonSchema): number {
   const known = sizes.get(schema);
   if (known !== undefined) return known;
-  const size = countKeywords(schema, []);
+  const size = countKeywords(schema, annotations);
   sizes.set(schema, size);
   return size;
 }

@@ -27,16 +27,25 @@ const valuesPerTimeCheck = 256;
 const pieceLength = 65_536;
 
 /**
- * Parses JSON like `parseExactJson`. After every 4 ms it awaits `turn`, so that other work can run. This is needed
+ * Parses JSON like `parseExactJson`. After every 4 ms (or `ms`) it awaits `turn`, so that other work can run. This is needed
  * because some texts take JSON.parse a hundred times as long as usual. Rejects with SyntaxError, also if the nesting is too deep, or with
  * JsonTooLargeError if another limit is exceeded.
  */
 export async function parseJsonInTurns(
   text: string,
-  { bounds, turn, ...reading }: JsonReading & { readonly bounds: JsonLimits; readonly turn: () => Promise<void> },
+  {
+    bounds,
+    turn,
+    ms,
+    ...reading
+  }: JsonReading & {
+    readonly bounds: JsonLimits;
+    readonly turn: () => Promise<void>;
+    readonly ms?: number | undefined;
+  },
 ): Promise<unknown> {
   const slices = new Reader(text, bounds, reading).slices();
-  const { rest } = createSlices(turn);
+  const { rest } = createSlices(turn, { ms });
   for (;;) {
     const { done, value } = slices.next();
     if (done === true) return value;

@@ -96,9 +96,9 @@ export function createTurns(monotonicMs: () => number = () => performance.now())
   };
 }
 
-/** Long work in slices of 4 ms, between which other work of the node may run. */
+/** Long work in slices of some milliseconds, between which other work of the node may run. */
 export type Slices = {
-  /** Waits for the work's next turn, and then begins a new slice of 4 ms. */
+  /** Waits for the work's next turn, and then begins a new slice. */
   turn(): Promise<void>;
   /**
    * Returns undefined if the current time slice has time left. Otherwise waits for the next turn on the event loop and begins a new slice.
@@ -110,15 +110,19 @@ export type Slices = {
 const sliceMs = 4;
 
 /**
- * Begins long work that is divided into slices of 4 ms, between which other work of the node may run. `next`: waits until the work may
- * continue. `onEnd`: called with the milliseconds of each slice that ends.
+ * Begins long work that is divided into slices, between which other work of the node may run. `next`: waits until the work may continue.
+ * `onEnd`: called with the milliseconds of each slice that ends. `ms`: duration of a slice, in milliseconds. Default: 4. Work of tens of
+ * milliseconds that no caller waits for needs shorter slices, because a call of another project passes some eight turns of the event loop.
  */
-export function createSlices(next: () => Promise<void>, onEnd: (ms: number) => void = () => {}): Slices {
+export function createSlices(
+  next: () => Promise<void>,
+  { onEnd, ms = sliceMs }: { readonly onEnd?: (ms: number) => void; readonly ms?: number | undefined } = {},
+): Slices {
   let startedMs = performance.now();
   const turn = async () => {
-    onEnd(performance.now() - startedMs);
+    onEnd?.(performance.now() - startedMs);
     await next();
     startedMs = performance.now();
   };
-  return { turn, rest: () => (performance.now() - startedMs < sliceMs ? undefined : turn()) };
+  return { turn, rest: () => (performance.now() - startedMs < ms ? undefined : turn()) };
 }

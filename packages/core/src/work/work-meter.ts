@@ -152,13 +152,12 @@ export function createWorkMeter({
           sliceStartedMs = watch.enter(owner);
         },
         slices() {
-          return createSlices(
-            () => this.turn(),
-            (ms) => {
+          return createSlices(() => this.turn(), {
+            onEnd: (ms) => {
               charge({ ms });
               count(owner, ms);
             },
-          );
+          });
         },
         spareTime: () => turns.spare(owner.projectId),
         atWork: () => void watch.enter(owner),

@@ -70,7 +70,7 @@ async function listToolkits({ views }: TestNode, { projectId, keyId }: TestProje
     ...{ db: database.db, clock: systemClock, views, sealer },
     isOauthRegistered: () => false,
     sandboxMode: "off",
-    importer: { convert: refuse, refresh: refuse, merge: refuse },
+    importer: { convert: refuse, refresh: refuse, merge: refuse, check: refuse },
     mcpEveryMs: 1,
   });
   const values = createContextValues().set(principalContext, { kind: "project", projectId, keyId, role: "member" });

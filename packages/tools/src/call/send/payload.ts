@@ -177,12 +177,13 @@ function isNothing(kept: unknown, schema: JsonSchema): boolean {
 }
 
 /**
- * Maximum number of validated values. Validation lists every fault, and an answer with millions of wrong items would exhaust the memory.
+ * Maximum number of validated values. Validation lists every fault, and an answer with millions of wrong items would exhaust the memory. More
+ * values would also hold the event loop for more than 10 ms.
  */
-const judgedMax = 20_000;
+const judgedMax = 8_000;
 
 /**
- * Returns the part of a value that is validated: at most 20,000 values, with only the start of long lists. Numbers with very many digits
+ * Returns the part of a value that is validated: at most 8,000 values, with only the start of long lists. Numbers with very many digits
  * are rounded, because validation cannot read them. Usually returns the value itself.
  */
 function judgedPart(value: unknown): unknown {

@@ -1,7 +1,9 @@
-import type { ServerResponse } from "node:http";
+import { once } from "node:events";
+import { createServer, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
 import { createTestMcpClient } from "@svc/testing/mcp-client";
 import { startTestServer, type TestServer } from "@svc/testing/server";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { startMcpServer } from "../tools/mcp-server.ts";
 import { addProject, callTool, connect } from "../tools/project.ts";
 import { type Provider, reply, startProvider } from "../tools/provider.ts";
@@ -85,6 +87,89 @@ test.each(documents)(
     expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();
   },
 );
+
+describe("a source that names addresses of a private network", () => {
+  let neighbour: Server;
+  let connections: string[];
+  let guarded: TestServer;
+  let port: number;
+  beforeAll(async () => {
+    connections = [];
+    neighbour = createServer((_req, res) => res.end("{}"));
+    neighbour.on("connection", ({ localAddress }) => connections.push(String(localAddress)));
+    // The guard allows 127.0.0.1 alone. The neighbour listens at 127.0.0.2, as a service in a private network of the operator.
+    neighbour.listen(0, "127.0.0.2");
+    await once(neighbour, "listening");
+    port = (neighbour.address() as AddressInfo).port;
+    guarded = await startTestServer({
+      variables: { SVC_HOST: "0.0.0.0", SVC_PROVIDER_CIDRS: "127.0.0.1/32", SVC_SANDBOX: "off" },
+    });
+  });
+  afterAll(async () => {
+    await guarded?.stop();
+    neighbour?.close();
+  });
+
+  const privateUrl = () => `http://127.0.0.2:${port}`;
+  const importGuarded = async (request: object) => {
+    const { status, reason, json } = await guarded.call("svc.v1.CatalogService/ImportToolkit", request);
+    expect(connections, JSON.stringify(json)).toEqual([]);
+    return status === 200 ? "ok" : reason;
+  };
+
+  test("is dialled where the guard allows it, so that the tests below show something", async () => {
+    source.answer = (_seen, res) => reply(res, JSON.parse(documentOf({ Root: {} })));
+    expect(await importGuarded({ openapi: { url: `${source.url}/o` }, slug: "a", dryRun: true })).toBe("ok");
+    expect((await fetch(privateUrl())).status).toBe(200);
+    expect(connections).toHaveLength(1);
+    connections.length = 0;
+  });
+
+  test.each([
+    ["the address of a document", () => ({ openapi: { url: `${privateUrl()}/o` } })],
+    ["the address of an MCP server", () => ({ mcp: { url: `${privateUrl()}/mcp` } })],
+  ])("%s is refused", async (_what, request) => {
+    expect(await importGuarded({ ...request(), slug: "hostile" })).toMatch(/^SOURCE_(?:URL_REFUSED|UNREACHABLE)$/);
+  });
+
+  test("a redirect of a document, and of an MCP server, is not followed there", async () => {
+    source.answer = (_seen, res) => void res.writeHead(302, { location: `${privateUrl()}/o` }).end();
+    expect(await importGuarded({ openapi: { url: `${source.url}/o` }, slug: "hostile" })).toBe("SOURCE_UNREACHABLE");
+    expect(await importGuarded({ mcp: { url: `${source.url}/mcp` }, slug: "hostile" })).toBe("UPSTREAM_NOT_MCP");
+  });
+
+  test("an OpenID provider, a server and a reference of a document are not dialled", async () => {
+    const login = { type: "openIdConnect", openIdConnectUrl: `${privateUrl()}/.well-known/openid-configuration` };
+    const secured = (more: object) =>
+      JSON.stringify({ ...JSON.parse(documentOf({ Root: {} })), security: [{ login: [] }], ...more });
+    const components = { securitySchemes: { login }, schemas: { Root: {} } };
+    for (const [document, answer] of [
+      [secured({ components }), /SOURCE_UNREACHABLE|OPENAPI_NOTHING_SELECTED|ok/],
+      [secured({ security: [], servers: [{ url: privateUrl() }] }), /ok|DEFINITION_INVALID|BASE_URL_NEEDED/],
+      [documentOf({ Root: { $ref: `${privateUrl()}/schema.json` } }), /OPENAPI_NOTHING_SELECTED/],
+    ] as const)
+      expect(await importGuarded({ openapi: { document }, slug: "hostile", dryRun: true })).toMatch(answer);
+  });
+
+  test.each(["resource_metadata", "issuer", "endpoints"])("OAuth metadata (%s) leads nowhere", async (place) => {
+    source.answer = ({ path }, res) => {
+      if (path === "/.well-known/oauth-protected-resource") {
+        const issuer = place === "issuer" ? privateUrl() : source.url;
+        return reply(res, { resource: `${source.url}/mcp`, authorization_servers: [issuer] });
+      }
+      if (path.startsWith("/.well-known/oauth-authorization-server")) {
+        const at = (name: string) => `${privateUrl()}/${name}`;
+        const endpoints = { authorization_endpoint: at("a"), token_endpoint: at("t"), registration_endpoint: at("r") };
+        return reply(res, { issuer: source.url, ...endpoints, code_challenge_methods_supported: ["S256"] });
+      }
+      const origin = place === "resource_metadata" ? privateUrl() : source.url;
+      const challenge = `Bearer resource_metadata="${origin}/.well-known/oauth-protected-resource"`;
+      reply(res, {}, { status: 401, headers: { "www-authenticate": challenge } });
+    };
+    const answer = await importGuarded({ mcp: { url: `${source.url}/mcp` }, slug: `hostile_${place}` });
+    expect(answer).toBe("UPSTREAM_NEEDS_CLIENT");
+  });
+});
 
 /** Writes an event stream without end, until the reader leaves. */
 function writeForever(res: ServerResponse): void {

@@ -13,6 +13,8 @@ let issuer: Provider;
 let svc: TestServer;
 /** Challenges (PKCE) of the consents by code. */
 const challenges = new Map<string, string>();
+/** Values of the header Authorization in all requests to the MCP server, also those that only list its tools. */
+const sentTokens = new Set<string>();
 /** Changes of the issuer's metadata. */
 let changes: Record<string, unknown> = {};
 
@@ -69,7 +71,11 @@ describe.each<McpEra>(["2025-11-25", "2026-07-28"])("an MCP server of %s that wa
     app.challenge = {
       "www-authenticate": `Bearer resource_metadata="${origin}/.well-known/oauth-protected-resource"`,
     };
-    app.isAuthorized = ({ authorization = "" }) => authorization.startsWith("Bearer token-of-");
+    sentTokens.clear();
+    app.isAuthorized = ({ authorization = "" }) => {
+      sentTokens.add(authorization);
+      return authorization.startsWith("Bearer token-of-");
+    };
     app.run = ({ headers }) => ({ content: [{ type: "text", text: headers.authorization ?? "" }] });
     issuer.answer = ({ path, body }, res) => {
       if (path === "/.well-known/oauth-authorization-server") return reply(res, { ...metadata(), ...changes });
@@ -108,6 +114,10 @@ describe.each<McpEra>(["2025-11-25", "2026-07-28"])("an MCP server of %s that wa
     expect(app.calls.map(({ headers }) => headers.authorization)).toEqual(
       ["ann", "bob", "ann"].map((code) => `Bearer token-of-${code}`),
     );
+    // No other token leaves: neither a key of svc, nor the token of a user to the issuer.
+    expect(sentTokens).toEqual(new Set(["", "Bearer token-of-ann", "Bearer token-of-bob"]));
+    expect(issuer.seen.map(({ headers }) => headers.authorization)).toEqual(issuer.seen.map(() => undefined));
+    expect(JSON.stringify([issuer.seen, app.calls])).not.toContain(svc.key);
     const registered = issuer.seen.filter(({ path }) => path === "/register");
     expect(registered.map(({ body }) => JSON.parse(body).application_type)).toEqual(["native"]);
   });

@@ -64,7 +64,7 @@ export function parametersOf(
     if (isRequired) required.push(name);
     return `{{params.${name}${filter}}}`;
   };
-  for (const parameter of declaredParameters(root, operation)) {
+  for (const parameter of declaredParameters(root, operation).flatMap((one) => fieldsOf(one, converter))) {
     const isRequired = parameter.node["required"] === true;
     if (isMethodOverride(parameter.name) && parameter.in !== "path") {
       onCut("method override");
@@ -142,6 +142,23 @@ function declaredParameters(root: DocumentNode, { item, node }: Operation): Para
     found.set(`${place} ${name}`, { name, in: place, node: parameter });
   }
   return [...found.values()];
+}
+
+/**
+ * Returns the fields of an object in the query as parameters of their own, because the style `form` writes each of them under its own name.
+ * Returns any other parameter unchanged.
+ */
+function fieldsOf(parameter: Parameter, converter: SchemaConverter): readonly Parameter[] {
+  const { in: place, node } = parameter;
+  const { style = "form", explode = true } = node;
+  if (place !== "query" || style !== "form" || explode !== true || node["content"] !== undefined) return [parameter];
+  const whole = converter.wholeOf(node["schema"]);
+  const fields = Object.entries(objectOf(whole["properties"]));
+  if (fields.length === 0 || typesOf(whole)?.includes("object") !== true) return [parameter];
+  const needed = node["required"] === true ? listOf(whole["required"]) : [];
+  return fields
+    .filter(([name, schema]) => name !== "" && name.length <= 200 && converter.wholeOf(schema)["readOnly"] !== true)
+    .map(([name, schema]) => ({ name, in: place, node: { schema, required: needed.includes(name) } }));
 }
 
 function isUnsent(

@@ -28,9 +28,15 @@ export function isJson(type: string): boolean {
   return /^application\/(?:[\w.+-]+\+)?json\b/i.test(type);
 }
 
+/** True for the media types that documents use for JSON of any kind. */
+export function isAnyJson(type: string): boolean {
+  return /^(?:text\/json|\*\/\*)/i.test(type);
+}
+
+const isPlainJson = (type: string) => /^application\/json\b/i.test(type);
 const isForm = (type: string) => /^application\/x-www-form-urlencoded\b/i.test(type);
 const isBinary = (type: string) =>
-  /^(?:multipart\/|application\/octet-stream|application\/(?:zip|pdf|gzip)|image\/|audio\/|video\/|\*\/\*)/i.test(type);
+  /^(?:multipart\/|application\/octet-stream|application\/(?:zip|pdf|gzip)|image\/|audio\/|video\/)/i.test(type);
 
 /**
  * Returns the request body of an operation as a part of the imported tool. If the body is an object, each of its fields becomes an
@@ -41,7 +47,11 @@ export function bodyOf(root: DocumentNode, node: DocumentNode, { converter, othe
   const body = resolved(root, node["requestBody"]);
   const contents = Object.entries(objectOf(body["content"]));
   if (contents.length === 0) return { properties: {}, required: [], request: {}, headers: {} };
-  const found = contents.find(([type]) => isJson(type)) ?? contents.find(([type]) => isForm(type));
+  const found =
+    contents.find(([type]) => isPlainJson(type)) ??
+    contents.find(([type]) => isJson(type)) ??
+    contents.find(([type]) => isForm(type)) ??
+    contents.find(([type]) => isAnyJson(type));
   if (found === undefined) throw new LeftOutError(contents.some(([type]) => isBinary(type)) ? "upload" : "body_type");
   const [type, content] = found;
   const schema = withoutOverrides(converter.convert(resolved(root, content)["schema"] ?? {}, "body"), onCut);
@@ -53,7 +63,7 @@ export function bodyOf(root: DocumentNode, node: DocumentNode, { converter, othe
   const lost = isOneArgument ? [] : ["minProperties", "maxProperties"].filter((keyword) => sent[keyword] !== undefined);
   for (const keyword of lost) onCut(`${keyword} of the body`);
   const request = { ...made.request, ...(isForm(type) && { encoding: "form" as const }) };
-  const headers = isJson(type) && !/^application\/json\b/i.test(type) ? { "Content-Type": plainType(type) } : {};
+  const headers = isJson(type) && !isPlainJson(type) ? { "Content-Type": plainType(type) } : {};
   return { ...made, request, headers };
 }
 

@@ -7,7 +7,7 @@ import { type FittingTool, type ImportedTool, type OperationContext, type ToolOv
 import { type DocumentNode, ExternalReferenceError, type OpenapiDocument, readDocument } from "./read.ts";
 import { objectOf } from "./schema.ts";
 import { type LeftOut, listedLeftOut, type Operation, selectOperations } from "./select.ts";
-import { foreignHostOf, type ImportedServer, serverOf, withPathKey } from "./servers.ts";
+import { foreignHostOf, type ImportedServer, isServedAt, serverOf, withPathKey } from "./servers.ts";
 import { plainText, quotedTexts, safeText, snakeCase, textOf, wordsOf } from "./texts.ts";
 import {
   checkOverrides,
@@ -132,10 +132,18 @@ function importDocument(document: OpenapiDocument, progress: Progress, options: 
   const { scopesOf, isAuthorized } = declared;
   const credentials = credentialPlaces(auth);
   const isKnown = (operation: Operation) => Object.hasOwn(options.names, keyOf(operation));
+  const isServed = ({ item, node }: Operation) => {
+    const own = node["servers"] ?? item["servers"];
+    const isNamed = Array.isArray(own) && own.length > 0;
+    return !isNamed || isServedAt(own, address.baseUrl, options.documentUrl);
+  };
   const { idempotencyHeader } = options;
   const { patterns } = progress;
   const shared = { root: document.root, idempotencyHeader, keyPrefix, credentials, patterns };
-  const tools = toolsWithin({ ...shared, scopesOf, isAuthorized, isKnown }, operations, { ...options, progress });
+  const tools = toolsWithin({ ...shared, scopesOf, isAuthorized, isKnown, isServed }, operations, {
+    ...options,
+    progress,
+  });
   const flagged: string[] = [];
   const toolkit: ToolkitDocument = { ...describe(document, options, (field) => flagged.push(field)), ...server, auth };
   const definitionJson = JSON.stringify({
@@ -165,6 +173,7 @@ function importDocument(document: OpenapiDocument, progress: Progress, options: 
           detail: plainText(detail, 200),
         })),
         ...options.refused.map(({ tool, detail }) => ({ tool, kind: "refused", detail: plainText(detail, 300) })),
+        ...webhookNotes(document),
         ...tools.unused,
         ...tools.made.flatMap(([tool, { notes }]) => notes.map((note) => ({ tool, ...note }))),
       ],
@@ -173,6 +182,15 @@ function importDocument(document: OpenapiDocument, progress: Progress, options: 
       ),
     },
   };
+}
+
+/** Returns a note about the webhooks of a document, which do not become triggers. */
+function webhookNotes({ root }: OpenapiDocument): ImportedReport["notes"] {
+  const names = Object.keys(objectOf(root["webhooks"]));
+  if (names.length === 0) return [];
+  const shown = names.slice(0, 10).map((name) => safeText(name, 60) ?? "");
+  const detail = plainText(`${names.length} webhooks do not become triggers: ${shown.join(", ")}`, 300);
+  return [{ tool: "", kind: "webhooks", detail }];
 }
 
 /** Returns a remark for each host of OAuth that belongs to another domain than the document. */
@@ -273,7 +291,7 @@ function makeTools(
     const override = isMoved ? withoutMilderClass(given, operation) : given;
     try {
       const chosen = override?.name || name;
-      if (hasOwnServer(operation)) throw new LeftOutError("other_server");
+      if (!context.isServed(operation)) throw new LeftOutError("other_server");
       if (!context.isAuthorized(operation)) throw new LeftOutError("other_auth");
       if (options.refused.some(({ tool }) => tool === chosen)) throw new LeftOutError("refused");
       const { tool } = triedTool(context, operation, { override, tried: options.progress.tried });
@@ -315,10 +333,6 @@ function triedTool(context: OperationContext, operation: Operation, { override, 
     if (error instanceof LeftOutError || error instanceof ExternalReferenceError) tried.set(key, error);
     throw error;
   }
-}
-
-function hasOwnServer({ item, node }: Operation): boolean {
-  return [item["servers"], node["servers"]].some((servers) => Array.isArray(servers) && servers.length > 0);
 }
 
 /**

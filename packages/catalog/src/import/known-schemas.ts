@@ -36,6 +36,8 @@ const textMax = 200;
  */
 export class KnownSchemas {
   readonly merged = new WeakMap<DocumentNode, MergedSchema>();
+  /** Schemas with the properties of a choice next to their own ones, by the schema without them. */
+  readonly spread = new WeakMap<DocumentNode, DocumentNode>();
   /** Properties of arguments (`input`) and results (`output`), by the object that holds them in the document. */
   readonly properties = {
     input: new WeakMap<object, KnownProperties>(),

@@ -6,9 +6,9 @@ import { bodyOf } from "./bodies.ts";
 import { classOf, destructiveVerbIn, mayOnlyRead, mayTakeAway } from "./classes.ts";
 import { LeftOutError } from "./import-fault.ts";
 import { pagingOf } from "./paging.ts";
-import type { DocumentNode } from "./read.ts";
+import { type DocumentNode, resolved } from "./read.ts";
 import { resultOf } from "./results.ts";
-import { type SchemaConversion, SchemaConverter, type SchemaLimits } from "./schema.ts";
+import { objectOf, type SchemaConversion, SchemaConverter, type SchemaLimits } from "./schema.ts";
 import type { Operation } from "./select.ts";
 import { plainText, safeText, textOf, wordsOf } from "./texts.ts";
 
@@ -48,6 +48,8 @@ export type OperationContext = {
   scopesOf(operation: Operation): readonly string[];
   /** False if the operation needs a credential, and only one that svc does not send. */
   isAuthorized(operation: Operation): boolean;
+  /** False if the operation has servers of its own, and none of them is the address of the toolkit. */
+  isServed(operation: Operation): boolean;
   /** True if the operation is a tool of an earlier import, so that suspicious texts do not leave it out. */
   isKnown(operation: Operation): boolean;
 };
@@ -125,7 +127,10 @@ function convert(context: OperationContext, operation: Operation, options: Conve
   const path = operation.path.slice(context.keyPrefix.length) || "/";
   const { credentials } = context;
   const parameters = parametersOf(root, { ...operation, path }, { converter, credentials, onCut });
-  const body = method === "GET" ? undefined : bodyOf(root, node, { converter, others: parameters, onCut });
+  const body =
+    method === "GET" ? withoutBody(root, node, onCut) : bodyOf(root, node, { converter, others: parameters, onCut });
+  const callbacks = Object.keys(objectOf(node["callbacks"])).length;
+  if (callbacks > 0) onCut("callbacks", callbacks);
   const result = resultOf(root, node, new SchemaConverter({ ...shared, part: "output", limits: options.output }));
   const id = typeof node["operationId"] === "string" ? node["operationId"] : "";
   const classed = { method, path: operation.path, id };
@@ -186,6 +191,13 @@ function convert(context: OperationContext, operation: Operation, options: Conve
       ...(suspicious === 0 ? [] : [{ kind: "flagged", detail: `texts of arguments left out: ${suspicious}` }]),
     ],
   };
+}
+
+/** Leaves the body of a GET out, which svc does not send. Throws LeftOutError if the body is required. */
+function withoutBody(root: DocumentNode, node: DocumentNode, onCut: (reason: string) => void): undefined {
+  const body = resolved(root, node["requestBody"]);
+  if (body["required"] === true) throw new LeftOutError("body_type");
+  if (body["content"] !== undefined) onCut("body of a GET");
 }
 
 function suggestedClass(access: AccessClass, operation: Parameters<typeof classOf>[0]): AccessClass | undefined {

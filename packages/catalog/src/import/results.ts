@@ -1,6 +1,6 @@
 import { isObject } from "@svc/core";
 import type { ActionDocument, JsonSchema } from "../read/documents.ts";
-import { isJson, plainType } from "./bodies.ts";
+import { isAnyJson, isJson, plainType } from "./bodies.ts";
 import { LeftOutError } from "./import-fault.ts";
 import { type DocumentNode, resolved } from "./read.ts";
 import { objectOf, type SchemaConverter, typesOf } from "./schema.ts";
@@ -13,7 +13,6 @@ export type ToolResult = Pick<ActionDocument, "output" | "response"> & { readonl
 
 /** True for a media type whose answers svc reads as JSON. The type for any content counts too, because documents often use it for JSON. */
 const isJsonAnswer = (type: string) => isJson(type) || isAnyJson(type);
-const isAnyJson = (type: string) => /^(?:text\/json|\*\/\*)/i.test(type);
 const isText = (type: string) =>
   /^(?:text\/|application\/(?:[\w.+-]+\+)?(?:xml|yaml|x-yaml|javascript|graphql)\b)/i.test(type);
 const isStream = (type: string) => /event-stream|ndjson|jsonl|json-seq|x-json-stream/i.test(type);

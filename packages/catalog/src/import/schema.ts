@@ -66,11 +66,19 @@ export class SchemaConverter {
     return this.#convert(schema, { name, depth: 0, references: [] });
   }
 
+  /** Returns the schema at a reference of the document, or the schema itself, with the parts of its `allOf` merged. */
+  wholeOf(schema: unknown): DocumentNode {
+    const target = resolved(this.#conversion.root, schema);
+    return withSiblings(schema, this.#merged(target, [target], 1).whole);
+  }
+
   #convert(given: unknown, place: Place): JsonSchema {
     const { root, limits, part, onCut } = this.#conversion;
     this.#nodes++;
-    const target = resolved(root, given);
+    const base = resolved(root, given);
+    const target = formsOfMapping(root, base) ?? base;
     const isCycle = place.references.includes(target);
+    // Of a base with forms, the choice is remembered and not the base: each form has the base as a part of its `allOf`.
     const inside = { ...place, references: [...place.references, target] };
     const node = withSiblings(given, isCycle ? target : this.#merged(target, inside.references, 1).whole);
     if (isCycle || place.depth > limits.depth || this.#nodes > limits.nodes) {
@@ -78,7 +86,7 @@ export class SchemaConverter {
       return this.#described(node, openSchema(node), place);
     }
     const choice = this.#choice(node, inside);
-    const made = choice ?? this.#plain(node, inside);
+    const made = choice ?? this.#plain(this.#withForms(node, inside), inside);
     return part === "input" ? this.#described(node, made, place) : typed(made);
   }
 
@@ -155,11 +163,36 @@ export class SchemaConverter {
     }
     const [only, ...others] = forms.map((form) => {
       const { description: _text, ...made } = this.#convert(form, { ...place, depth: place.depth + 1 });
-      return made;
+      return this.#conversion.part === "input" ? withKind(made, form, node["discriminator"]) : made;
     });
     if (only === undefined) return { type: "null" };
     if (others.length === 0) return isNullable ? withNull(only) : only;
     return { anyOf: [only, ...others, ...(isNullable ? [{ type: "null" }] : [])] };
+  }
+
+  /**
+   * Returns a schema that has properties next to a choice with the properties of all forms of the choice. None of these is required. Returns
+   * any other schema unchanged.
+   */
+  #withForms(node: DocumentNode, { references }: Place): DocumentNode {
+    const { root, onCut } = this.#conversion;
+    const given = [...listOf(node["oneOf"]), ...listOf(node["anyOf"])].slice(0, 50);
+    if (given.length === 0 || !isObject(node["properties"])) return node;
+    const known = this.#known.spread.get(node);
+    const own = node["properties"];
+    const found = new Map<string, unknown[]>();
+    if (known === undefined) {
+      const forms = given.map((form) => this.#merged(resolved(root, form), references, 1).whole);
+      for (const [name, schema] of forms.flatMap(({ properties }) => Object.entries(objectOf(properties)))) {
+        if (!Object.hasOwn(own, name)) found.set(name, [...(found.get(name) ?? []), schema]);
+      }
+    }
+    const further = [...found].map(([name, schemas]) => [name, schemas.length === 1 ? schemas[0] : { anyOf: schemas }]);
+    const spread =
+      known ?? (further.length === 0 ? node : { ...node, properties: { ...own, ...Object.fromEntries(further) } });
+    this.#known.spread.set(node, spread);
+    onCut("choices");
+    return spread;
   }
 
   #plain(node: DocumentNode, place: Place): JsonSchema {
@@ -182,7 +215,7 @@ export class SchemaConverter {
   }
 
   #addValues(made: Record<string, unknown>, node: DocumentNode, types: readonly string[] | undefined): void {
-    const all = this.#enumOf(node["enum"]);
+    const all = this.#enumOf(node["enum"], types);
     const isListed = all.length <= enumMax && this.#conversion.part === "input";
     const values = isListed ? all.filter((value) => this.#isHarmless(value)) : all;
     if (values.length > enumMax) {
@@ -205,9 +238,12 @@ export class SchemaConverter {
       made["default"] = fallback;
   }
 
-  #enumOf(given: unknown): readonly unknown[] {
+  #enumOf(given: unknown, types: readonly string[] | undefined): readonly unknown[] {
     if (!Array.isArray(given)) return listOf(given).filter(isPlainValue);
-    const known = this.#known.values.get(given) ?? [...new Set(given.filter(isPlainValue))];
+    // In YAML, a version such as 1.10 or a word such as true is a text only in quotation marks, which authors forget.
+    const isText = types?.every((type) => type === "string" || type === "null") === true;
+    const values = isText ? given.map((value) => (typeof value === "object" ? value : String(value))) : given;
+    const known = this.#known.values.get(given) ?? [...new Set(values.filter(isPlainValue))];
     this.#known.values.set(given, known);
     return known;
   }
@@ -317,7 +353,11 @@ export class SchemaConverter {
 
 /** Returns a schema with the keywords of another one in addition. Both may have properties and required names; the result has those of both. */
 function withPart(whole: DocumentNode, part: DocumentNode): DocumentNode {
-  const properties = { ...objectOf(whole["properties"]), ...objectOf(part["properties"]) };
+  const [own, further] = [objectOf(whole["properties"]), objectOf(part["properties"])];
+  // A part may narrow a property of another part, and both apply.
+  const both = Object.keys(further).filter((name) => Object.hasOwn(own, name) && own[name] !== further[name]);
+  const narrowed = Object.fromEntries(both.map((name) => [name, { allOf: [own[name], further[name]] }]));
+  const properties = { ...own, ...further, ...narrowed };
   const required = [...listOf(whole["required"]), ...listOf(part["required"])];
   return {
     ...whole,
@@ -372,15 +412,63 @@ function typed(made: JsonSchema): JsonSchema {
 }
 
 function withNull(schema: JsonSchema): JsonSchema {
-  if (schema["type"] === undefined) return schema;
-  const types = [...new Set([...listOf(schema["type"]), "null"])];
-  const values = Array.isArray(schema["enum"]) ? { enum: [...new Set([...schema["enum"], null])] } : {};
-  return { ...schema, type: types, ...values };
+  if (Array.isArray(schema["anyOf"])) return { ...schema, anyOf: [...schema["anyOf"], { type: "null" }] };
+  const { const: only, ...others } = schema;
+  const all = Array.isArray(schema["enum"]) ? schema["enum"] : only === undefined ? undefined : [only];
+  const values = all === undefined ? {} : { enum: [...new Set([...all, null])] };
+  if (schema["type"] === undefined) return { ...others, ...values };
+  return { ...others, type: [...new Set([...listOf(schema["type"]), "null"])], ...values };
+}
+
+/**
+ * Returns a choice of the schemas that the discriminator of a base schema maps its values to. A document need not list them in the base:
+ * each of them refers to the base. Undefined if the schema lists its forms itself, or maps no values.
+ */
+function formsOfMapping(root: DocumentNode, base: DocumentNode): DocumentNode | undefined {
+  const mapping = Object.values(objectOf(objectOf(base["discriminator"])["mapping"]));
+  if (mapping.length === 0 || base["oneOf"] !== undefined || base["anyOf"] !== undefined) return undefined;
+  const known = mappedForms.get(base);
+  if (known !== undefined) return known;
+  const references = mapping.filter((target) => typeof target === "string").map(referenceOf);
+  const forms = [...new Set(references)].filter((reference) => {
+    const form = reference.startsWith("#/") ? resolved(root, { $ref: reference }) : base;
+    return form !== base && Object.keys(form).length > 0;
+  });
+  const { title, description, discriminator } = base;
+  const made =
+    forms.length === 0 ? undefined : { title, description, discriminator, oneOf: forms.map(($ref) => ({ $ref })) };
+  if (made !== undefined) mappedForms.set(base, made);
+  return made;
+}
+
+/** The choice that each base schema with a mapping stands for. */
+const mappedForms = new WeakMap<DocumentNode, DocumentNode>();
+
+/** Returns the reference to a schema that a discriminator's mapping names by a reference or by its name alone. */
+function referenceOf(target: string): string {
+  return /^[\w.-]+$/.test(target) && !/\.(?:json|ya?ml)$/.test(target) ? `#/components/schemas/${target}` : target;
+}
+
+/** Returns a form of a choice with the values that a discriminator maps to this form as the only values of its property. */
+function withKind(made: JsonSchema, form: unknown, discriminator: unknown): JsonSchema {
+  const { propertyName, mapping } = objectOf(discriminator);
+  const name = String(propertyName ?? "");
+  const property = objectOf(objectOf(made["properties"])[name]);
+  const { $ref } = objectOf(form);
+  const values = Object.entries(objectOf(mapping))
+    .filter(([, target]) => typeof target === "string" && referenceOf(target) === $ref)
+    .map(([value]) => value);
+  const isText = typesOf(property)?.includes("string") === true && property["const"] === undefined;
+  if (values.length === 0 || !isText) return made;
+  const { enum: _values, default: _default, ...others } = property;
+  return { ...made, properties: { ...objectOf(made["properties"]), [name]: { ...others, enum: values } } };
 }
 
 function isNull(node: DocumentNode): boolean {
   return (
-    node["type"] === "null" || (Array.isArray(node["enum"]) && node["enum"].length === 1 && node["enum"][0] === null)
+    node["type"] === "null" ||
+    node["const"] === null ||
+    (Array.isArray(node["enum"]) && node["enum"].length === 1 && node["enum"][0] === null)
   );
 }
 

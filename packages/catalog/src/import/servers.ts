@@ -43,6 +43,16 @@ export function foreignHostOf(baseUrl: string, documentUrl: string): string {
   return domain !== undefined && domain === registrableDomain(from) ? "" : host;
 }
 
+/**
+ * True if one of the servers that an operation or its path names is the address to which the toolkit sends its calls. `servers`: the list in
+ * the document. `baseUrl`: address of the toolkit.
+ */
+export function isServedAt(servers: unknown, baseUrl: string, documentUrl: string): boolean {
+  return listOf(servers)
+    .filter(isObject)
+    .some((server) => importedServer(server, documentUrl)?.baseUrl === baseUrl);
+}
+
 /** Servers of a document. `made`: their addresses; undefined for one that svc cannot resolve. */
 type Servers = {
   readonly servers: readonly DocumentNode[];

@@ -1,3 +1,4 @@
+import { until } from "@svc/testing/until";
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
 import { browserTest, startConsole } from "../browser.ts";
@@ -99,6 +100,28 @@ browserTest("the heading keeps the focus when data that arrives later draws the 
   answers.resolve();
   await page.getByText("No subscriptions yet").waitFor();
   await page.locator("h1:focus", { hasText: "Deliveries" }).waitFor();
+});
+
+browserTest("a menu that is loaded late does not open over a field that has the focus", async () => {
+  const { page } = await consoles.open({ path: path("events") });
+  const button = page.getByRole("button", { name: "Project default" });
+  const user = page.getByLabel("User");
+  const answers = Promise.withResolvers<void>();
+  await page.route("**/parts-*.js", async (route) => {
+    await answers.promise;
+    await route.continue();
+  });
+  await page.reload();
+  await button.click();
+  await user.click();
+  const loaded = page.waitForEvent("requestfinished", (request) => request.url().includes("/parts-"));
+  answers.resolve();
+  await loaded;
+  // The button of the loaded menu takes the place of the first one.
+  await until(async () => (await button.getAttribute("id")) !== null);
+  await page.keyboard.type("ada");
+  expect(await user.inputValue()).toBe("ada");
+  expect(await page.getByRole("menu").count()).toBe(0);
 });
 
 browserTest("shortcuts work on the whole page, not only inside a list, and no letter of a field is one", async () => {

@@ -47,11 +47,14 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-/** Returns properties for a button whose menu is not loaded yet, and what the user has done with it. */
+/**
+ * Returns properties for a button whose menu is not loaded yet, and what the user has done with it. A press counts until the focus leaves
+ * the button: a menu that opened later would take the focus from a field in which the user types.
+ */
 export function useEarlyButton() {
   const isFocused = useRef(false);
   const [isPressed, setPressed] = useState(false);
-  const loaded = useParts(isPressed);
+  const loaded = useParts(false);
   const begun: Begun = isPressed ? "pressed" : isFocused.current ? "focused" : "nothing";
   const button = {
     onFocus: () => {
@@ -59,8 +62,14 @@ export function useEarlyButton() {
     },
     onBlur: () => {
       isFocused.current = false;
+      setPressed(false);
     },
-    onClick: () => setPressed(true),
+    onClick: ({ currentTarget }: { currentTarget: HTMLElement }) => {
+      // Safari does not focus a button that is pressed.
+      currentTarget.focus();
+      setPressed(true);
+      void loadParts();
+    },
   };
   return { loaded, begun, button };
 }

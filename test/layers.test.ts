@@ -174,6 +174,16 @@ const reservedCode: { what: string; code: RegExp; allowedIn: RegExp; why: string
     why: "useWrite makes a call once, however often its button is pressed",
   },
   {
+    what: "a file that is loaded later, without an answer to a failed load",
+    code: /\blazy\s*\(|(?<!\btypeof |\b(?:laterPart\(|page\([^;]*?)(?:async )?\(\) =>\s*(?:\(\{ default: \(await )?)\bimport\(/,
+    // `later.ts` and `live.ts` load again after a pause. The others show a message of their own.
+    allowedIn: except(
+      "^(?!packages/console/src/)",
+      "^packages/console/src/(?:ui/overlay/later\\.ts|shell/live\\.ts|builder/gallery-button\\.tsx|pages/toolkits/definition-files\\.ts)$",
+    ),
+    why: "without a connection the page would go blank: `laterPart` shows a message with a button that loads the file again",
+  },
+  {
     what: "another isObject",
     code: /typeof (\w+) === "" && \1 !== null && !Array\.isArray\(\1\)/,
     // The text of each string is removed before the search, so the pattern has empty ones. Client and console are exempt, because they
@@ -371,8 +381,21 @@ test.each(reservedCode)("$what is used only where $allowedIn", ({ what, code, al
   expect(faults, why).toEqual([]);
 });
 
+const laterFile = "a file that is loaded later, without an answer to a failed load";
+
 /** Sample code for each of these rules, and whether the rule must find it. */
 const planted: readonly (readonly [what: string, code: string, isFound: boolean])[] = [
+  ...[
+    "const Part = lazy(() => import('./part.tsx'));",
+    "const load = () => import('./part.tsx');",
+    "onPress={async () => (await import('./part.ts')).act()}",
+  ].map((code) => [laterFile, code, true] as const),
+  ...[
+    "const Part = laterPart(() => import('./part.tsx'), Failed);",
+    "const Part = laterPart(async () => ({ default: (await import('./parts.tsx')).Part }));",
+    "const home = page(project, 'home', () => import('./home.tsx'), readSearch);",
+    "type Parts = typeof import('./parts.tsx');",
+  ].map((code) => [laterFile, code, false] as const),
   ...[
     "Date.parse(text)",
     "const read = Date.parse;",

@@ -94,7 +94,7 @@ const varying: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/(?<=term: Calls\n\s+- definition: )"[\d,]+"/g, "N"],
   [/\b[0-9a-f]{64}\b/g, "HASH"],
   [/(?<=failures\/)[0-9a-f]{32}/g, "HASH"],
-  [/(?<=since )\d\d:\d\d:\d\d/g, "TIME"],
+  [/(?<=since |again at )\d\d:\d\d:\d\d/g, "TIME"],
   // How many posts the tests of this file have sent before.
   [/(?<=message_number\W{1,3})\d+/g, "N"],
   [/\b(?:January|February|March|April|May|June|July|August|September|October|November|December) \d{4}\b/g, "MONTH"],

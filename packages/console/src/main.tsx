@@ -4,7 +4,7 @@ import "./shell/early.css";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
-import { lazy, StrictMode, Suspense } from "react";
+import { StrictMode, Suspense } from "react";
 import { createRoot } from "react-dom/client";
 import { router } from "./routes.ts";
 import { enter } from "./session/enter.ts";
@@ -14,9 +14,10 @@ import { refreshSeats } from "./session/refresh.ts";
 import { currentSession, type Seat } from "./session/session.ts";
 import { setLinkOffer, setLinkRefusal, useSignInNeed } from "./session/sign-in-need.ts";
 import { applyTheme } from "./shell/preferences.ts";
+import { laterPart } from "./ui/later-part.tsx";
 import { loadParts, whenIdle } from "./ui/overlay/later.ts";
 
-const LinkOfferDialog = lazy(() => import("./session/link-offer.tsx"));
+const LinkOfferDialog = laterPart(() => import("./session/link-offer.tsx"));
 
 const repeated: readonly Code[] = [Code.Unavailable, Code.Unknown, Code.DeadlineExceeded];
 const triesMax = 3;
@@ -68,7 +69,7 @@ whenIdle(() => void loadParts());
 /** Draws the question of a sign-in link to another project. It is rare, so its dialog is loaded when it is needed. */
 function LinkOffer() {
   const { linkOffer } = useSignInNeed();
-  return <Suspense>{linkOffer !== undefined && <LinkOfferDialog />}</Suspense>;
+  return <Suspense>{linkOffer !== undefined && <LinkOfferDialog onClose={() => setLinkOffer(undefined)} />}</Suspense>;
 }
 
 /**

@@ -95,6 +95,24 @@ browserTest(
   },
 );
 
+browserTest("the question of a link that cannot be loaded leaves the page as it is, and is loaded again", async () => {
+  const { json } = await consoles.svc.admin("CreateProject", { name: "travel" });
+  const { key } = await createKey(json.project.id);
+  const made = await consoles.svc.call("svc.v1.ConsoleService/CreateSignInLink", {}, { bearer: key });
+  const { page, faults } = await consoles.open({ path: `p/${consoles.projectId}/events` });
+  faults.expectStatus(0);
+  await page.getByLabel("User").fill("ada");
+  await page.route("**/link-offer-*.js", (route) => route.abort("failed"));
+  await page.evaluate(`location.hash = ${JSON.stringify(made.json.url.split("#")[1])}`);
+  const failed = page.getByRole("alert").filter({ hasText: "This part of the page could not be loaded." });
+  await failed.waitFor();
+  expect(await page.getByLabel("User").inputValue()).toBe("ada");
+  await page.unroute("**/link-offer-*.js");
+  await failed.getByRole("button", { name: "Try again" }).click();
+  await page.getByRole("dialog", { name: "Sign in to another project?" }).getByText("travel").first().waitFor();
+  expect(await failed.count()).toBe(0);
+});
+
 browserTest("who signs out has to sign in again, in every tab", async () => {
   const { page } = await consoles.open({ key: (await createKey(consoles.projectId)).key });
   const other = await consoles.open({ context: page.context() });

@@ -124,6 +124,31 @@ browserTest("a menu that is loaded late does not open over a field that has the 
   expect(await page.getByRole("menu").count()).toBe(0);
 });
 
+browserTest("a panel, a menu and a dialog that cannot be loaded say so, and are loaded again", async () => {
+  const { page, faults } = await consoles.open({ path: path("events") });
+  faults.expectStatus(0);
+  const failed = page.getByRole("alert").filter({ hasText: "This part of the page could not be loaded." });
+  const [panel, parts] = ["**/event-panel-*.js", "**/parts-*.js"];
+  for (const file of [panel, parts]) await page.route(file, (route) => route.abort("failed"));
+  await page.reload();
+  await focusRow(page);
+  await page.keyboard.press("o");
+  await failed.waitFor();
+  await page.unroute(panel);
+  await failed.getByRole("button", { name: "Try again" }).click();
+  await page.getByRole("region", { name: "Payload" }).waitFor();
+  expect(await failed.count()).toBe(0);
+  await page.getByRole("button", { name: "Project default" }).click();
+  await page.getByRole("status").getByText("The menu could not be loaded. Press the button again.").waitFor();
+  await focusRow(page);
+  await page.keyboard.press("?");
+  await failed.waitFor();
+  await page.unroute(parts);
+  // The console loads the file again by itself.
+  await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
+  expect(await failed.count()).toBe(0);
+});
+
 browserTest("shortcuts work on the whole page, not only inside a list, and no letter of a field is one", async () => {
   const { page } = await consoles.open({ path: path("settings") });
   await page.getByRole("heading", { name: "Settings", level: 1 }).click();

@@ -1,10 +1,11 @@
-import { type FormEvent, lazy, Suspense, useEffect, useRef, useState } from "react";
+import { type FormEvent, Suspense, useEffect, useRef, useState } from "react";
 import type { PlacedFaults } from "../form/faults.ts";
 import type { Values } from "../form/value.ts";
 import type { PageRefusal, PostAnswer } from "../session/page-post.ts";
 import { Button } from "../ui/buttons/button.tsx";
 import { AreaField } from "../ui/fields/field.tsx";
 import { OptionsField } from "../ui/fields/options-field.tsx";
+import { laterPart } from "../ui/later-part.tsx";
 import { Stack } from "../ui/layout/stack.tsx";
 import { Notice } from "../ui/notice/notice.tsx";
 import { Moment } from "../ui/values/moment.tsx";
@@ -21,7 +22,7 @@ type Answer = { continuation: string; overridesJson: string; note: string };
  * The form for changed arguments. Its code is loaded only when the person chooses an answer that changes arguments, because most questions
  * do not need it.
  */
-const Changes = lazy(() => import("./changes.tsx"));
+const Changes = laterPart(() => import("./changes.tsx"));
 
 /**
  * Draws the form of a question: the answers to choose from, the fields that the answer `retry-with` changes, a note, and the button that

@@ -1,12 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
-import { lazy, Suspense, useState } from "react";
+import { type ReactNode, Suspense, useState } from "react";
 import { Button } from "../ui/buttons/button.tsx";
-import { FaultNotice } from "../ui/notice/fault.tsx";
+import { laterPart } from "../ui/later-part.tsx";
+import { Skeleton } from "../ui/notice/empty.tsx";
+import { PartFailed } from "../ui/notice/part-failed.tsx";
 import type { Example } from "./examples.ts";
 
-const Gallery = lazy(() =>
-  import("./gallery.tsx").catch((cause: unknown) => ({ default: () => <FaultNotice error={cause} /> })),
-);
+const Gallery = laterPart(() => import("./gallery.tsx"));
 
 /** Draws the button that opens the examples. The examples are loaded when it is first pressed. */
 export function GalleryButton({ kind, onUse }: { kind: "schedules" | "programs"; onUse: (example: Example) => void }) {
@@ -32,14 +32,20 @@ export function GalleryButton({ kind, onUse }: { kind: "schedules" | "programs";
   );
 }
 
-/** Returns the example with this name. Undefined while it is loaded; null if there is no such example, or no name. */
-export function useExample(name: string | undefined): { text: string; isSchedule: boolean } | null | undefined {
+/**
+ * Returns the example with this name, or null if there is no such example, or no name. Until it is loaded, `waiting` is shown in its place:
+ * a skeleton, or the message that the examples could not be loaded.
+ */
+export function useExample(
+  name: string | undefined,
+): { example: { text: string; isSchedule: boolean } | null } | { waiting: ReactNode } {
   const loaded = useQuery({
     queryKey: ["examples"],
     queryFn: async () => (await import("./examples.ts")).examples,
     enabled: name !== undefined,
     staleTime: Number.POSITIVE_INFINITY,
   });
-  if (name === undefined || loaded.isError) return null;
-  return loaded.data === undefined ? undefined : (loaded.data.find((one) => one.name === name) ?? null);
+  if (name === undefined) return { example: null };
+  if (loaded.data !== undefined) return { example: loaded.data.find((one) => one.name === name) ?? null };
+  return { waiting: loaded.isError ? <PartFailed onRetry={() => void loaded.refetch()} /> : <Skeleton /> };
 }

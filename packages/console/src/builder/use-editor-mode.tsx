@@ -1,13 +1,14 @@
-import { lazy, type ReactNode, Suspense, useMemo, useRef, useState } from "react";
+import { type ReactNode, Suspense, useMemo, useRef, useState } from "react";
 import { Button } from "../ui/buttons/button.tsx";
 import type { JsonWriteHandle } from "../ui/code/json-write.tsx";
 import { Segments } from "../ui/fields/chip-fields.tsx";
+import { laterPart } from "../ui/later-part.tsx";
 import { Section } from "../ui/layout/section.tsx";
 import { Skeleton } from "../ui/notice/empty.tsx";
 import type { PlacedFault } from "../words/placed-faults.ts";
 import type { Document } from "./document.ts";
 
-const JsonWrite = lazy(() => import("../ui/code/json-write.tsx"));
+const JsonWrite = laterPart(() => import("../ui/code/json-write.tsx"));
 
 /** The two ways to edit a document: with a form (the builder), or as JSON. */
 type EditorMode = {

@@ -1,12 +1,13 @@
 import { Link, type LinkProps, useParams } from "@tanstack/react-router";
-import { type ComponentProps, lazy, type ReactNode, Suspense } from "react";
+import { type ComponentProps, type ReactNode, Suspense } from "react";
+import { laterPart } from "../ui/later-part.tsx";
 import { Page } from "../ui/layout/page.tsx";
 import { Skeleton } from "../ui/notice/empty.tsx";
 import { FaultNotice } from "../ui/notice/fault.tsx";
 import { Notice } from "../ui/notice/notice.tsx";
 import type { StripOf } from "./trace-strip.tsx";
 
-const TraceStrip = lazy(() => import("./trace-strip.tsx"));
+const TraceStrip = laterPart(() => import("./trace-strip.tsx"));
 
 /**
  * Draws the page of one resource: the link to its list, its title, state and buttons, its trace strip, and its content. `query`: the call

@@ -2,9 +2,12 @@ import { useQuery } from "@connectrpc/connect-query";
 import { StatsService, Tone, type TraceResponse } from "@svc/gen/stats";
 import { Link, type LinkProps } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
+import { useNow } from "../clock.ts";
+import { usePreferences } from "../shell/preferences.ts";
 import { buttonClass } from "../ui/buttons/button.tsx";
 import { Strip } from "../ui/flow/strip.tsx";
 import { Notice } from "../ui/notice/notice.tsx";
+import { withClockTimes } from "../words/time.ts";
 import { missingWords, pageOfId, stripChips, type TraceChip, type TraceRemedy, whyOf } from "../words/trace.ts";
 
 /**
@@ -15,6 +18,7 @@ export type StripOf = { readonly id: string; readonly state: string; readonly fa
 
 /** Pauses in milliseconds before a trace is read again: while something in it is in progress, and while it only waits. */
 const lookMs = { moving: 5_000, waiting: 15_000 };
+const minuteMs = 60_000;
 
 /**
  * Draws the trace strip of a resource: the path from its first cause to its effects. If the page names a failure, draws below it why the
@@ -57,6 +61,8 @@ function pageLink(id: string, projectId: string): LinkProps | undefined {
 
 /** Draws why a resource failed. Until the trace is read, it shows the sentence that the page knows. */
 function Why({ failure, trace, projectId }: { failure: string; trace: TraceResponse | undefined; projectId: string }) {
+  const { zone } = usePreferences();
+  const now = useNow(minuteMs);
   const why = trace && whyOf(trace);
   const link = why?.remedy && remedyLink(why.remedy, projectId);
   const action = why?.remedy && link && (
@@ -65,8 +71,8 @@ function Why({ failure, trace, projectId }: { failure: string; trace: TraceRespo
     </Link>
   );
   return (
-    <Notice tone="bad" title={why?.title ?? failure} actions={action}>
-      {why !== undefined && why.because !== "" && <p>Because: {why.because}</p>}
+    <Notice tone="bad" title={withClockTimes(why?.title ?? failure, zone, now)} actions={action}>
+      {why !== undefined && why.because !== "" && <p>Because: {withClockTimes(why.because, zone, now)}</p>}
     </Notice>
   );
 }

@@ -1,15 +1,17 @@
-import { lazy, type ReactNode, Suspense, useEffect } from "react";
+import { type ReactNode, Suspense, useEffect } from "react";
 import type { PageRefusal } from "../session/page-post.ts";
 import { Button } from "../ui/buttons/button.tsx";
+import { laterPart } from "../ui/later-part.tsx";
 import { Notice } from "../ui/notice/notice.tsx";
+import { PartFailed } from "../ui/notice/part-failed.tsx";
 import { sentence, visible } from "../words/text.ts";
 import styles from "./portal.module.css";
 import { answerReplaced, type ClosedPortal, enterPortal, type ReplacedCustomer, usePortalState } from "./session.ts";
 import { shadesOf } from "./shades.ts";
 
 /** The pages of a customer. The browser loads them while the service opens the session. */
-const loaded = import("./pages.tsx");
-const Pages = lazy(() => loaded);
+const Pages = laterPart(() => import("./pages.tsx"), PagesFailed);
+void Pages.load();
 
 /** Draws the pages of the customer who is signed in. If no customer is signed in, says why, and what to do. */
 export function PortalStart() {
@@ -115,6 +117,15 @@ function Refused({ refusal: { message, help, reason } }: { refusal: PageRefusal 
         </Notice>
       </div>
       {!isDead && <Button onPress={() => void enterPortal()}>Try again</Button>}
+    </Card>
+  );
+}
+
+/** Draws the page that a customer sees if the file of the pages could not be loaded. */
+function PagesFailed({ onRetry }: { onRetry: () => void }) {
+  return (
+    <Card title="This page could not be loaded">
+      <PartFailed onRetry={onRetry} />
     </Card>
   );
 }

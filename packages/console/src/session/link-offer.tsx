@@ -1,21 +1,20 @@
 import { Button } from "../ui/buttons/button.tsx";
 import { Dialog } from "../ui/overlay/dialog.tsx";
-import { setLinkOffer, useSignInNeed } from "./sign-in-need.ts";
+import { useSignInNeed } from "./sign-in-need.ts";
 
 /** Draws a dialog that asks the user whether to accept a sign-in link to another project. The dialog is shown over any page. */
-export default function LinkOfferDialog() {
+export default function LinkOfferDialog({ onClose }: { onClose: () => void }) {
   const { linkOffer } = useSignInNeed();
   const project = linkOffer?.seat.projectName ?? "";
-  const leave = () => setLinkOffer(undefined);
   return (
     <Dialog
       open={linkOffer !== undefined}
-      onClose={leave}
+      onClose={onClose}
       title="Sign in to another project?"
       hideOnInteractOutside={false}
       actions={
         <>
-          <Button onPress={leave}>Cancel</Button>
+          <Button onPress={onClose}>Cancel</Button>
           <Button kind="primary" onPress={() => void linkOffer?.take()}>{`Sign in to ${project}`}</Button>
         </>
       }

@@ -1,12 +1,14 @@
 import { useNavigate } from "@tanstack/react-router";
-import { lazy, Suspense, useEffect, useState } from "react";
+import { Suspense, useEffect, useState } from "react";
 import { leave } from "../session/enter.ts";
+import { laterPart } from "../ui/later-part.tsx";
 import { useParts } from "../ui/overlay/later.ts";
+import { PartsFailed } from "../ui/overlay/parts-failed.tsx";
 import { KeysDialog } from "./keys-dialog.tsx";
 import { type Found, type PaletteEntry, paletteEntries } from "./palette-entries.ts";
 import { setPreferences } from "./preferences.ts";
 
-const PaletteSearch = lazy(() => import("./palette-search.tsx"));
+const PaletteSearch = laterPart(() => import("./palette-search.tsx"), SearchFailed);
 
 /** Draws the palette and the list of keyboard shortcuts. They are loaded after the first page. `shown`: the one that is open. */
 export default function ShellDialogs({
@@ -65,7 +67,9 @@ function Palette({
   const lines = [...own, ...others];
   return (
     <>
-      {parts !== undefined && (
+      {parts === undefined ? (
+        <PartsFailed open={open} onClose={onClose} />
+      ) : (
         <parts.OpenPalette
           open={open}
           onClose={onClose}
@@ -83,6 +87,12 @@ function Palette({
       </Suspense>
     </>
   );
+}
+
+/** Reports to the palette that its search could not be loaded. The file is loaded again when the palette opens next. */
+function SearchFailed({ onFound }: { onFound: (found: Found) => void }) {
+  useEffect(() => onFound({ entries: [], hint: "The search of resources could not be loaded." }), [onFound]);
+  return null;
 }
 
 function act(name: string, onKeys: () => void): void {

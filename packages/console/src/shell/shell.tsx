@@ -1,6 +1,7 @@
 import { Outlet, useLocation, useNavigate } from "@tanstack/react-router";
-import { lazy, Suspense, useEffect, useMemo, useRef, useState } from "react";
+import { Suspense, useEffect, useMemo, useRef, useState } from "react";
 import { useNow } from "../clock.ts";
+import { laterPart } from "../ui/later-part.tsx";
 import { CrumbPlace } from "../ui/layout/page.tsx";
 import { LiveRegion } from "../ui/notice/announce.tsx";
 import { whenIdle } from "../ui/overlay/later.ts";
@@ -15,8 +16,7 @@ import styles from "./shell.module.css";
 import { type Shortcut, useShortcuts } from "./shortcuts.ts";
 import { TopBar } from "./top-bar.tsx";
 
-const loadDialogs = () => import("./palette.tsx");
-const ShellDialogs = lazy(loadDialogs);
+const ShellDialogs = laterPart(() => import("./palette.tsx"));
 
 /**
  * Draws the frame of every page: warnings at the top, navigation, top bar, search palette and messages for screen readers. `projectId`: the
@@ -28,7 +28,7 @@ export function Shell({ projectId }: { projectId: string }) {
   // A dialog that was open stays in the document, because it returns the focus after it has closed.
   const wasShown = useRef(false);
   wasShown.current ||= shown !== undefined;
-  useEffect(() => whenIdle(() => void loadDialogs()), []);
+  useEffect(() => whenIdle(() => void ShellDialogs.load()), []);
   const { shortcuts } = usePreferences();
   const [crumbs, setCrumbs] = useState<HTMLElement | null>(null);
   const main = useRef<HTMLElement>(null);

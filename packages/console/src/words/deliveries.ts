@@ -128,31 +128,27 @@ export function attemptWord(error: string, statusCode: number): Word {
   };
 }
 
+/** The properties of a delivery that say what happens next. */
+type NextOfDelivery = {
+  readonly state: string;
+  readonly attempts: number;
+  readonly lastError: string;
+  readonly nextAttemptAt?: Timestamp | undefined;
+  readonly waitingReason: string;
+};
+
 /**
  * Returns the text for a delivery's row: its last error, and for a pending delivery the reason why it waits. `now`: in epoch milliseconds.
  */
 export function deliveryWhy(
-  {
-    state,
-    attempts,
-    lastError,
-    nextAttemptAt,
-    waitingReason,
-  }: {
-    state: string;
-    attempts: number;
-    lastError: string;
-    nextAttemptAt?: Timestamp | undefined;
-    waitingReason: string;
-  },
+  { state, attempts, lastError, nextAttemptAt, waitingReason }: NextOfDelivery,
   now: number,
 ): string {
   const failure = state === "delivered" ? "" : attemptErrorWords(lastError);
   if (waitingReason === "restored")
     return `${failure} Waiting: the database was restored from a backup, and an administrator has to resume it.`.trim();
   if (state !== "pending" || nextAttemptAt === undefined) return failure;
-  const dueAt = timestampMs(nextAttemptAt);
-  const when = dueAt <= now ? "now" : (relativeWords(dueAt, now) ?? "in more than a day");
+  const when = whenWords(nextAttemptAt, now);
   if (isHeldBack({ waitingReason })) return `${failure} Waiting: the endpoint is failing. Next test ${when}.`.trim();
   if (waitingReason === "paced")
     return `${failure} Waiting: the endpoint receives deliveries at a limited rate. Next attempt ${when}.`.trim();
@@ -165,29 +161,21 @@ export function deliveryWhy(
  * milliseconds.
  */
 export function nextWords(
-  {
-    state,
-    attempts,
-    lastError,
-    nextAttemptAt,
-    waitingReason,
-  }: {
-    state: string;
-    attempts: number;
-    lastError: string;
-    nextAttemptAt?: Timestamp | undefined;
-    waitingReason: string;
-  },
+  { state, attempts, lastError, nextAttemptAt, waitingReason }: NextOfDelivery,
   now: number,
 ): string {
   if (state === "delivered") return "";
   if (state !== "pending") return endWords(lastError);
   if (waitingReason === "restored") return "after the restore";
   if (nextAttemptAt === undefined) return "";
-  const dueAt = timestampMs(nextAttemptAt);
-  const when = dueAt <= now ? "now" : (relativeWords(dueAt, now) ?? "in more than a day");
+  const when = whenWords(nextAttemptAt, now);
   if (!isHeldBack({ waitingReason })) return when;
   return attempts === 0 ? "after the test" : `test ${when}`;
+}
+
+function whenWords(at: Timestamp, now: number): string {
+  const dueAt = timestampMs(at);
+  return dueAt <= now ? "now" : (relativeWords(dueAt, now) ?? "in more than a day");
 }
 
 function endWords(lastError: string): string {

@@ -1,6 +1,6 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import type { Delivery } from "@svc/gen/triggers";
-import { classNames } from "../../ui/class-names.ts";
+import { AttemptDot } from "../../ui/flow/attempt-dots.tsx";
 import { Time } from "../../ui/values/time.tsx";
 import { attemptWord } from "../../words/deliveries.ts";
 import { durationWords } from "../../words/time.ts";
@@ -27,10 +27,7 @@ export function AttemptTimeline({ delivery }: { delivery: Delivery }) {
       {stops.map(({ number, atMs, waitMs, word, isOk }) => (
         <li key={number} className={styles["stop"]}>
           {waitMs !== undefined && <span className={styles["wait"]}>{durationWords(waitMs)}</span>}
-          <span
-            className={classNames(styles["dot"], word !== undefined && styles[isOk ? "ok" : "bad"])}
-            aria-hidden="true"
-          />
+          <AttemptDot isOk={word === undefined ? undefined : isOk} isLarge />
           <span className={styles["words"]}>
             <b>{word ?? "planned"}</b>
             <span>

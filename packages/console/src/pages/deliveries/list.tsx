@@ -1,6 +1,6 @@
 import { type Delivery, TriggersService } from "@svc/gen/triggers";
 import { Link } from "@tanstack/react-router";
-import { lazy, Suspense } from "react";
+import { Suspense } from "react";
 import { useRows } from "../../calls/rows.ts";
 import { useNow } from "../../clock.ts";
 import type { ListPart } from "../../frame/list-filters.tsx";
@@ -9,6 +9,7 @@ import { ListTabs } from "../../frame/list-tabs.tsx";
 import { buttonClass } from "../../ui/buttons/button.tsx";
 import { anyOption, Choice, SpanChoice } from "../../ui/fields/choice.tsx";
 import { AttemptDots } from "../../ui/flow/attempt-dots.tsx";
+import { laterPart } from "../../ui/later-part.tsx";
 import { SidePanel } from "../../ui/layout/split.tsx";
 import { Line } from "../../ui/layout/stack.tsx";
 import { useIsNarrow, useIsPhone } from "../../ui/media.ts";
@@ -24,7 +25,7 @@ import { useSubscriptions } from "./endpoints.ts";
 import { type DeliveriesSearch, deliveriesSearch } from "./filters.ts";
 import { deliveriesRequest, resendFailed } from "./request.ts";
 
-const DeliveryBody = lazy(() => import("./delivery-body.tsx"));
+const DeliveryBody = laterPart(() => import("./delivery-body.tsx"));
 
 const lookMs = 5_000;
 const minuteMs = 60_000;

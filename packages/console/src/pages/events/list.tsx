@@ -1,11 +1,12 @@
 import { type Event, type EventDeliveries, TriggersService } from "@svc/gen/triggers";
 import { Link } from "@tanstack/react-router";
-import { lazy, Suspense } from "react";
+import { Suspense } from "react";
 import { useNow } from "../../clock.ts";
 import { ListPage, listPage } from "../../frame/list-page.tsx";
 import { Button, buttonClass } from "../../ui/buttons/button.tsx";
 import { anyOf } from "../../ui/fields/choice.tsx";
 import { Icon } from "../../ui/icon.tsx";
+import { laterPart } from "../../ui/later-part.tsx";
 import { Line } from "../../ui/layout/stack.tsx";
 import { Empty } from "../../ui/notice/empty.tsx";
 import { CodeBlock } from "../../ui/values/copy.tsx";
@@ -17,7 +18,7 @@ import { beyondReplays, type EventsSearch, eventsSearch, replayOfThese } from ".
 import styles from "./list.module.css";
 import { TriggerChoice, useEventToolkits } from "./trigger-choice.tsx";
 
-const EventPanel = lazy(() => import("./event-panel.tsx"));
+const EventPanel = laterPart(() => import("./event-panel.tsx"));
 
 const events = listPage({
   title: "Events",

@@ -2,9 +2,10 @@ import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { useQuery } from "@connectrpc/connect-query";
 import { type GetStartResponse, StatsService } from "@svc/gen/stats";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { lazy, type ReactNode, Suspense, useState } from "react";
+import { type ReactNode, Suspense, useState } from "react";
 import { useLookMs } from "../../calls/live-state.ts";
 import { usePreferences } from "../../shell/preferences.ts";
+import { laterPart } from "../../ui/later-part.tsx";
 import { Page } from "../../ui/layout/page.tsx";
 import { Skeleton } from "../../ui/notice/empty.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
@@ -12,7 +13,7 @@ import { Activity } from "./activity.tsx";
 import { stepsDone, stepsMax } from "./first-steps.ts";
 
 // Most visits of Home show the activity, so the first steps are loaded only if they are shown.
-const Start = lazy(() => import("./start.tsx"));
+const Start = laterPart(() => import("./start.tsx"));
 
 const route = getRouteApi("/p/$projectId/home");
 

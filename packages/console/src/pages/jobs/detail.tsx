@@ -1,11 +1,12 @@
 import { type Job, JobsService } from "@svc/gen/jobs";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
-import { lazy, Suspense, useState } from "react";
+import { Suspense, useState } from "react";
 import { useWrite } from "../../calls/write.ts";
 import { DetailPage } from "../../frame/detail-page.tsx";
 import { WriteDialog } from "../../frame/write-dialog.tsx";
 import { Button } from "../../ui/buttons/button.tsx";
 import { Icon } from "../../ui/icon.tsx";
+import { laterPart } from "../../ui/later-part.tsx";
 import { announce } from "../../ui/notice/announce.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
 import { Menu } from "../../ui/overlay/menu.tsx";
@@ -16,8 +17,8 @@ import { JobBody } from "./job-body.tsx";
 import { jobTitle } from "./job-words.ts";
 import { useJob, useRefreshJob } from "./use-job.ts";
 
-const RerunDialog = lazy(() => import("./rerun-dialog.tsx"));
-const RetryDialog = lazy(() => import("./retry-dialog.tsx"));
+const RerunDialog = laterPart(() => import("./rerun-dialog.tsx"));
+const RetryDialog = laterPart(() => import("./retry-dialog.tsx"));
 
 type Open = "cancel" | "retry" | "rerun" | "promote" | undefined;
 

@@ -3,9 +3,10 @@ import { callUnaryMethod, useQuery, useTransport } from "@connectrpc/connect-que
 import { type Job, JobsService } from "@svc/gen/jobs";
 import { type ToolCall, ToolsService } from "@svc/gen/tools";
 import { getRouteApi } from "@tanstack/react-router";
-import { lazy, Suspense, useMemo, useSyncExternalStore } from "react";
+import { Suspense, useMemo, useSyncExternalStore } from "react";
 import { useNow } from "../../clock.ts";
 import { KeyName } from "../../session/key-name.tsx";
+import { laterPart } from "../../ui/later-part.tsx";
 import { Stack } from "../../ui/layout/stack.tsx";
 import { Tabs } from "../../ui/layout/tabs.tsx";
 import { Skeleton } from "../../ui/notice/empty.tsx";
@@ -24,14 +25,13 @@ import { JobTimeline, stepsNow } from "./timeline.tsx";
 import { jobTimes, type StepsNow, workedMs } from "./timeline-rows.ts";
 import { useRefreshJob } from "./use-job.ts";
 
-const Log = lazy(() => import("./log.tsx"));
-const Compare = lazy(() => import("./compare.tsx"));
-const StepDrawer = lazy(() => import("./step-drawer.tsx"));
-const loadPanels = () => import("./job-panels.tsx");
-const JobCalls = lazy(async () => ({ default: (await loadPanels()).JobCalls }));
-const ProgramPanel = lazy(async () => ({ default: (await loadPanels()).ProgramPanel }));
-const JobResult = lazy(async () => ({ default: (await loadPanels()).JobResult }));
-const JobGraph = lazy(async () => ({ default: (await import("./job-graph.tsx")).JobGraph }));
+const Log = laterPart(() => import("./log.tsx"));
+const Compare = laterPart(() => import("./compare.tsx"));
+const StepDrawer = laterPart(() => import("./step-drawer.tsx"));
+const JobCalls = laterPart(async () => ({ default: (await import("./job-panels.tsx")).JobCalls }));
+const ProgramPanel = laterPart(async () => ({ default: (await import("./job-panels.tsx")).ProgramPanel }));
+const JobResult = laterPart(async () => ({ default: (await import("./job-panels.tsx")).JobResult }));
+const JobGraph = laterPart(async () => ({ default: (await import("./job-graph.tsx")).JobGraph }));
 
 const route = getRouteApi("/p/$projectId/jobs/$jobId");
 

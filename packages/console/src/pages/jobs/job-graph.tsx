@@ -1,14 +1,15 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { type Job, type JobStep, JobsService } from "@svc/gen/jobs";
-import { lazy, Suspense, useMemo } from "react";
+import { Suspense, useMemo } from "react";
 import { useNow } from "../../clock.ts";
 import type { GraphProps } from "../../ui/flow/graph-model.ts";
+import { laterPart } from "../../ui/later-part.tsx";
 import { Skeleton } from "../../ui/notice/empty.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
 import { toGraphProgram, toGraphRun } from "./described-program.ts";
 
 // The code that places and draws a graph is loaded when a graph is first shown.
-const Graph = lazy(() => import("../../ui/flow/graph.tsx"));
+const Graph = laterPart(() => import("../../ui/flow/graph.tsx"));
 
 /** Draws the program of a job as a graph, with the state of each step. The program of a job never changes, so it is read once. */
 export function JobGraph({

@@ -1,13 +1,14 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
 import { type Job, JobOriginKind, JobsService } from "@svc/gen/jobs";
 import { Link } from "@tanstack/react-router";
-import { lazy } from "react";
+
 import { useNow } from "../../clock.ts";
 import { ListPage, listPage } from "../../frame/list-page.tsx";
 import { KeyName } from "../../session/key-name.tsx";
 import { buttonClass } from "../../ui/buttons/button.tsx";
 import { ToggleButton } from "../../ui/buttons/toggle-button.tsx";
 import { anyOf } from "../../ui/fields/choice.tsx";
+import { laterPart } from "../../ui/later-part.tsx";
 import { Line } from "../../ui/layout/stack.tsx";
 import { Empty } from "../../ui/notice/empty.tsx";
 import { CodeBlock } from "../../ui/values/copy.tsx";
@@ -21,7 +22,7 @@ import { JobLink, ScheduleLink } from "./job-link.tsx";
 import { jobTitle } from "./job-words.ts";
 import { StepsBar } from "./steps-bar.tsx";
 
-const BulkBar = lazy(() => import("./bulk-bar.tsx"));
+const BulkBar = laterPart(() => import("./bulk-bar.tsx"));
 
 const words = { running: "Running", waiting: "Waiting for a person", failed: "Failed" } as const;
 

@@ -1,8 +1,9 @@
 import { type Failure, Remedy } from "@svc/gen/failures";
 import type { Job } from "@svc/gen/jobs";
 import { Link } from "@tanstack/react-router";
-import { lazy, Suspense, useState } from "react";
+import { Suspense, useState } from "react";
 import { Button, buttonClass } from "../../ui/buttons/button.tsx";
+import { laterPart } from "../../ui/later-part.tsx";
 import { Section } from "../../ui/layout/section.tsx";
 import { Skeleton } from "../../ui/notice/empty.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
@@ -16,7 +17,7 @@ import { Plan } from "../asks/plan.tsx";
 import { useAsk } from "../asks/use-ask.ts";
 import { JobLink } from "./job-link.tsx";
 
-const RetryDialog = lazy(() => import("./retry-dialog.tsx"));
+const RetryDialog = laterPart(() => import("./retry-dialog.tsx"));
 
 /** Draws the reason why a job waits, the form that answers its question, and the job's last error. */
 export function ParkNotice({ job, projectId }: { job: Job; projectId: string }) {

@@ -10,10 +10,11 @@ import {
 } from "@svc/gen/jobs";
 import { type ToolCall, ToolsService } from "@svc/gen/tools";
 import { Link } from "@tanstack/react-router";
-import { lazy, type ReactNode, Suspense, useId, useState } from "react";
+import { type ReactNode, Suspense, useId, useState } from "react";
 import { useRows } from "../../calls/rows.ts";
 import { Button, buttonClass, IconButton } from "../../ui/buttons/button.tsx";
 import { StepTile } from "../../ui/flow/step-tile.tsx";
+import { laterPart } from "../../ui/later-part.tsx";
 import { Section } from "../../ui/layout/section.tsx";
 import { Line, Stack } from "../../ui/layout/stack.tsx";
 import { Tabs } from "../../ui/layout/tabs.tsx";
@@ -32,7 +33,7 @@ import type { ListedStep } from "./program.ts";
 import styles from "./step-drawer.module.css";
 import { stepMs } from "./timeline-rows.ts";
 
-const RetryDialog = lazy(() => import("./retry-dialog.tsx"));
+const RetryDialog = laterPart(() => import("./retry-dialog.tsx"));
 
 /** A part of a step that its drawer shows in place of the overview. */
 type Part = "input" | "output" | "calls" | "rows";

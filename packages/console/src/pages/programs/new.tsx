@@ -2,7 +2,7 @@ import { useQuery } from "@connectrpc/connect-query";
 import { type CheckProgramResponse, JobsService } from "@svc/gen/jobs";
 import { keepPreviousData } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { lazy, Suspense, useMemo } from "react";
+import { Suspense, useMemo } from "react";
 import { ConnectAccounts, useOwnFaults } from "../../builder/connect-accounts.tsx";
 import { useDocument } from "../../builder/document.ts";
 import { GalleryButton, useExample } from "../../builder/gallery-button.tsx";
@@ -11,6 +11,7 @@ import { useEditorMode } from "../../builder/use-editor-mode.tsx";
 import { useSettled } from "../../clock.ts";
 import { fieldText } from "../../json/value.ts";
 import { TextField } from "../../ui/fields/field.tsx";
+import { laterPart } from "../../ui/later-part.tsx";
 import { Disclosure } from "../../ui/layout/disclosure.tsx";
 import { Columns, Page } from "../../ui/layout/page.tsx";
 import { Section } from "../../ui/layout/section.tsx";
@@ -30,7 +31,7 @@ import { exampleProgram } from "./example.ts";
 import { SubmitButtons } from "./submit-buttons.tsx";
 
 // The cards are code of their own, which the browser loads while the page reads the program.
-const ProgramCards = lazy(() => import("../../builder/program-cards.tsx"));
+const ProgramCards = laterPart(() => import("../../builder/program-cards.tsx"));
 
 /** Time after the last change before the program is checked, in milliseconds. */
 const restMs = 250;
@@ -145,11 +146,11 @@ export default function NewProgramPage() {
   const { from, example } = route.useSearch();
   const found = useExample(example);
   if (from !== undefined) return <FromJob key={from} jobId={from} projectId={projectId} />;
-  if (found !== undefined)
-    return <ProgramEditor key={example} initial={found?.text ?? exampleProgram} projectId={projectId} />;
+  if ("example" in found)
+    return <ProgramEditor key={example} initial={found.example?.text ?? exampleProgram} projectId={projectId} />;
   return (
     <Page title="New program" back={<Back projectId={projectId} />}>
-      <Skeleton />
+      {found.waiting}
     </Page>
   );
 }

@@ -9,18 +9,16 @@ import { useNow } from "../../clock.ts";
 import { Button } from "../../ui/buttons/button.tsx";
 import { ConfirmButton } from "../../ui/buttons/confirm-button.tsx";
 import { TextField } from "../../ui/fields/field.tsx";
-import { FormFrame } from "../../ui/fields/form-frame.tsx";
 import { OptionsField, TicksField } from "../../ui/fields/options-field.tsx";
 import { bindingOf, ConfirmFields, noScope, ScopeFields } from "../../ui/fields/scope-fields.tsx";
 import { SelectField } from "../../ui/fields/select-field.tsx";
 import { Disclosure } from "../../ui/layout/disclosure.tsx";
 import { Item, Items } from "../../ui/layout/items.tsx";
 import { Section } from "../../ui/layout/section.tsx";
-import { Line, Stack } from "../../ui/layout/stack.tsx";
+import { Stack } from "../../ui/layout/stack.tsx";
 import { announce } from "../../ui/notice/announce.tsx";
 import { Empty } from "../../ui/notice/empty.tsx";
-import { FaultNotice } from "../../ui/notice/fault.tsx";
-import { Dialog } from "../../ui/overlay/dialog.tsx";
+import { FormDialog } from "../../ui/overlay/form-dialog.tsx";
 import { KeyMade } from "../../ui/overlay/secret-made.tsx";
 import { ListStates, LoadMore } from "../../ui/rows/list-states.tsx";
 import { Copyable } from "../../ui/values/copy.tsx";
@@ -69,45 +67,43 @@ function CreateKeyDialog({ projectId, onClose }: { projectId: string; onClose: (
     });
   };
   return (
-    <Dialog open onClose={onClose} title="Create a key" hideOnInteractOutside={false}>
-      <FormFrame onSubmit={send}>
-        <TextField
-          label="Name"
-          isRequired
-          fault={isTried && name.trim() === "" ? "Enter a purpose." : undefined}
-          autoComplete="off"
-          value={name}
-          onChange={setName}
-          hint="The purpose of the key, 1 to 100 characters."
-        />
-        <OptionsField label="Role" value={role} options={keyRoles} onChange={setRole} />
-        <SelectField label="It expires" value={days} options={lives} onChange={setDays} />
-        <Disclosure summary="Limit this key: one user, some tools, an agent">
-          <Stack>
-            <ScopeFields
-              scope={scope}
-              onChange={setScope}
-              entityHint="Your own id of the one user whose data the key can use. Leave empty for the whole project."
-              toolkitsHint="Slugs separated by commas, such as calendar,notes_wiki. Leave empty for all apps."
-            />
-            <TicksField
-              label="Other abilities of the agent"
-              options={agentToolChoices}
-              chosen={agentTools}
-              onChange={setAgentTools}
-            />
-            <ConfirmFields {...confirm} onChange={(to) => setConfirm({ ...confirm, ...to })} />
-          </Stack>
-        </Disclosure>
-        <FaultNotice error={create.error} />
-        <Line>
-          <Button kind="primary" type="submit" busy={create.isSending ? "Creating" : undefined}>
-            Create the key
-          </Button>
-          <Button onPress={onClose}>Cancel</Button>
-        </Line>
-      </FormFrame>
-    </Dialog>
+    <FormDialog
+      title="Create a key"
+      act="Create the key"
+      busy={create.isSending ? "Creating" : undefined}
+      error={create.error}
+      onSubmit={send}
+      onClose={onClose}
+    >
+      <TextField
+        label="Name"
+        isRequired
+        fault={isTried && name.trim() === "" ? "Enter a purpose." : undefined}
+        autoComplete="off"
+        value={name}
+        onChange={setName}
+        hint="The purpose of the key, 1 to 100 characters."
+      />
+      <OptionsField label="Role" value={role} options={keyRoles} onChange={setRole} />
+      <SelectField label="It expires" value={days} options={lives} onChange={setDays} />
+      <Disclosure summary="Limit this key: one user, some tools, an agent">
+        <Stack>
+          <ScopeFields
+            scope={scope}
+            onChange={setScope}
+            entityHint="Your own id of the one user whose data the key can use. Leave empty for the whole project."
+            toolkitsHint="Slugs separated by commas, such as calendar,notes_wiki. Leave empty for all apps."
+          />
+          <TicksField
+            label="Other abilities of the agent"
+            options={agentToolChoices}
+            chosen={agentTools}
+            onChange={setAgentTools}
+          />
+          <ConfirmFields {...confirm} onChange={(to) => setConfirm({ ...confirm, ...to })} />
+        </Stack>
+      </Disclosure>
+    </FormDialog>
   );
 }
 

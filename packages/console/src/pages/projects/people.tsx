@@ -7,15 +7,13 @@ import { useRefresh, useWrite } from "../../calls/write.ts";
 import { Button } from "../../ui/buttons/button.tsx";
 import { ConfirmButton } from "../../ui/buttons/confirm-button.tsx";
 import { TextField } from "../../ui/fields/field.tsx";
-import { FormFrame } from "../../ui/fields/form-frame.tsx";
 import { OptionsField } from "../../ui/fields/options-field.tsx";
 import { Item, Items } from "../../ui/layout/items.tsx";
 import { Section } from "../../ui/layout/section.tsx";
-import { Line, Stack } from "../../ui/layout/stack.tsx";
+import { Stack } from "../../ui/layout/stack.tsx";
 import { announce } from "../../ui/notice/announce.tsx";
 import { Empty } from "../../ui/notice/empty.tsx";
-import { FaultNotice } from "../../ui/notice/fault.tsx";
-import { Dialog } from "../../ui/overlay/dialog.tsx";
+import { FormDialog } from "../../ui/overlay/form-dialog.tsx";
 import { SecretMade } from "../../ui/overlay/secret-made.tsx";
 import { ListStates, LoadMore } from "../../ui/rows/list-states.tsx";
 import { Copyable } from "../../ui/values/copy.tsx";
@@ -113,25 +111,23 @@ function InviteDialog({ projectId, onClose }: { projectId: string; onClose: () =
     );
   }
   return (
-    <Dialog open onClose={onClose} title="Invite a person" hideOnInteractOutside={false}>
-      <FormFrame onSubmit={() => invite.send({ projectId, mail, role: Role[role.toUpperCase() as "MEMBER"] })}>
-        <TextField
-          label="Mail address"
-          type="email"
-          autoComplete="off"
-          value={mail}
-          onChange={setMail}
-          hint="The only company account that can accept the invitation. Leave empty for any allowed account."
-        />
-        <OptionsField label="Role" value={role} options={keyRoles} onChange={setRole} />
-        <FaultNotice error={invite.error} />
-        <Line>
-          <Button kind="primary" type="submit" busy={invite.isSending ? "Creating" : undefined}>
-            Create the link
-          </Button>
-          <Button onPress={onClose}>Cancel</Button>
-        </Line>
-      </FormFrame>
-    </Dialog>
+    <FormDialog
+      title="Invite a person"
+      act="Create the link"
+      busy={invite.isSending ? "Creating" : undefined}
+      error={invite.error}
+      onSubmit={() => invite.send({ projectId, mail, role: Role[role.toUpperCase() as "MEMBER"] })}
+      onClose={onClose}
+    >
+      <TextField
+        label="Mail address"
+        type="email"
+        autoComplete="off"
+        value={mail}
+        onChange={setMail}
+        hint="The only company account that can accept the invitation. Leave empty for any allowed account."
+      />
+      <OptionsField label="Role" value={role} options={keyRoles} onChange={setRole} />
+    </FormDialog>
   );
 }

@@ -33,17 +33,15 @@ export default function NewSchedulePage() {
   const { zone } = usePreferences();
   const found = useExample(example);
   if (skill !== undefined) return <OfSkill key={skill} slug={skill} />;
-  if (found === undefined) return <Waiting />;
-  const text = found?.isSchedule ? found.text : newDefinition(zoneName(zone), found?.text ?? exampleProgram);
-  return <NewSchedule key={example} initial={text} />;
-}
-
-function Waiting() {
-  return (
-    <Page title="New schedule" back={<Back />}>
-      <Skeleton />
-    </Page>
-  );
+  if ("waiting" in found) {
+    return (
+      <Page title="New schedule" back={<Back />}>
+        {found.waiting}
+      </Page>
+    );
+  }
+  const { isSchedule = false, text = exampleProgram } = found.example ?? {};
+  return <NewSchedule key={example} initial={isSchedule ? text : newDefinition(zoneName(zone), text)} />;
 }
 
 /** Draws the form of a new schedule that runs a skill. The schedule always uses the version that is the newest when it is created. */

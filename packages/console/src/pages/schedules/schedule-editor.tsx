@@ -1,6 +1,6 @@
 import { timestampDate } from "@bufbuild/protobuf/wkt";
 import type { PreviewStandingProgramResponse } from "@svc/gen/standing";
-import { lazy, type ReactNode, Suspense, useMemo } from "react";
+import { type ReactNode, Suspense, useMemo } from "react";
 import { ConnectAccounts, useOwnFaults } from "../../builder/connect-accounts.tsx";
 import { type Document, useDocument } from "../../builder/document.ts";
 import { useRunOnce } from "../../builder/run-once.tsx";
@@ -8,6 +8,7 @@ import { callsOf } from "../../builder/step-tree.ts";
 import { useEditorMode } from "../../builder/use-editor-mode.tsx";
 import { fieldText, type Json, memberOf } from "../../json/value.ts";
 import { TextField } from "../../ui/fields/field.tsx";
+import { laterPart } from "../../ui/later-part.tsx";
 import { Columns, Page } from "../../ui/layout/page.tsx";
 import { Section } from "../../ui/layout/section.tsx";
 import { Stack } from "../../ui/layout/stack.tsx";
@@ -23,7 +24,7 @@ import { SentenceFields } from "./sentence-fields.tsx";
 import { useScheduleCheck } from "./use-schedule-check.ts";
 
 // The cards are code of their own, which the browser loads while the page reads the program.
-const ProgramCards = lazy(() => import("../../builder/program-cards.tsx"));
+const ProgramCards = laterPart(() => import("../../builder/program-cards.tsx"));
 
 /**
  * The result of the schedule's form. `definitionJson`: the definition of the schedule to send. `why`: the reason why it cannot be sent yet.

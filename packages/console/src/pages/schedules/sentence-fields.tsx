@@ -1,10 +1,11 @@
-import { lazy, type ReactNode, Suspense } from "react";
+import { type ReactNode, Suspense } from "react";
 import { callsOf } from "../../builder/step-tree.ts";
 import { useNow } from "../../clock.ts";
 import { setText } from "../../json/patch.ts";
 import { fieldText } from "../../json/value.ts";
 import { ChipInput, ChipSelect, Segments } from "../../ui/fields/chip-fields.tsx";
 import { GroupFaults } from "../../ui/fields/field-group.tsx";
+import { laterPart } from "../../ui/later-part.tsx";
 import { Stack } from "../../ui/layout/stack.tsx";
 import { Skeleton } from "../../ui/notice/empty.tsx";
 import { overlapOptions, startedByOptions } from "../../words/standing.ts";
@@ -15,7 +16,7 @@ import { type DefinitionForm, faultAt, valueAt } from "./definition-form.ts";
 
 const dayMs = 86_400_000;
 
-const SourceSentenceOf = lazy(() => import("./source-sentences.tsx"));
+const SourceSentenceOf = laterPart(() => import("./source-sentences.tsx"));
 
 /** Draws what starts a schedule, and what it then does, as one sentence with inputs in it. `runs`: the choice of what is run. */
 export function SentenceFields({ form, runs }: { form: DefinitionForm; runs: ReactNode }) {

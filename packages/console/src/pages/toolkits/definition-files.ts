@@ -23,11 +23,16 @@ export async function readDefinition(files: readonly ChosenFile[]): Promise<Uplo
   return { text: json.text.includes("\n") ? json.text : prettyJson(json.text) };
 }
 
+const unreadable =
+  "The reader of YAML files could not be loaded. Check the connection and choose the files again, or reload the page.";
+
 /**
  * Returns a toolkit's definition from a folder of YAML files. Loads the YAML reader only here, because it is a third of the page's code.
  */
 async function readFolder(toolkit: ChosenFile, files: readonly ChosenFile[]): Promise<UploadedDefinition> {
-  const { readYaml } = await import("./read-yaml.ts");
+  const loaded = await import("./read-yaml.ts").catch(() => undefined);
+  if (loaded === undefined) return { problem: unreadable };
+  const { readYaml } = loaded;
   const folder = toolkit.path.replace(/toolkit\.ya?ml$/, "tools/");
   const tools = files.filter(
     ({ path }) => path.startsWith(folder) && /^[^/.][^/]*\.ya?ml$/.test(path.slice(folder.length)),

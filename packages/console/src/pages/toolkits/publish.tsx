@@ -1,12 +1,13 @@
 import { CatalogService } from "@svc/gen/catalog";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { lazy, Suspense, useMemo, useRef, useState } from "react";
+import { Suspense, useMemo, useRef, useState } from "react";
 import { useApproverWhy } from "../../calls/identity.ts";
 import { useWrite } from "../../calls/write.ts";
 import { useSettled } from "../../clock.ts";
 import type { JsonWriteHandle } from "../../ui/code/json-write.tsx";
 import type { NamedFile } from "../../ui/fields/dropped-files.ts";
 import { FileDrop } from "../../ui/fields/file-drop.tsx";
+import { laterPart } from "../../ui/later-part.tsx";
 import { Columns, Page } from "../../ui/layout/page.tsx";
 import { Section } from "../../ui/layout/section.tsx";
 import { Stack } from "../../ui/layout/stack.tsx";
@@ -68,7 +69,7 @@ async function readChosen(files: readonly NamedFile[]): Promise<UploadedDefiniti
   );
 }
 
-const JsonWrite = lazy(() => import("../../ui/code/json-write.tsx"));
+const JsonWrite = laterPart(() => import("../../ui/code/json-write.tsx"));
 
 /** Delay between the last key press and the check of the toolkit's definition, in milliseconds. */
 const restMs = 350;

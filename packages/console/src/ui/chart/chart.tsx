@@ -1,6 +1,7 @@
-import { type KeyboardEvent, lazy, type ReactNode, Suspense, useId, useState } from "react";
+import { type KeyboardEvent, type ReactNode, Suspense, useId, useState } from "react";
 import { usePreferences } from "../../shell/preferences.ts";
 import { classNames } from "../class-names.ts";
+import { laterPart } from "../later-part.tsx";
 import { Section } from "../layout/section.tsx";
 import { Table } from "../rows/table.tsx";
 import styles from "./chart.module.css";
@@ -15,7 +16,7 @@ import {
   valueWords,
 } from "./chart-data.ts";
 
-const TimeChart = lazy(() => import("./time-chart.tsx"));
+const TimeChart = laterPart(() => import("./time-chart.tsx"));
 
 /** The data of a chart, and the functions that it calls for actions of the user. */
 export type ChartProps = {

@@ -1,10 +1,11 @@
-import { lazy, Suspense, useMemo } from "react";
+import { Suspense, useMemo } from "react";
 import { prettyJson } from "../../words/pretty-json.ts";
 import { visible } from "../../words/text.ts";
+import { laterPart } from "../later-part.tsx";
 import { CopyButton } from "../values/copy.tsx";
 import styles from "./json-view.module.css";
 
-const Viewer = lazy(() => import("./json-viewer.tsx"));
+const Viewer = laterPart(() => import("./json-viewer.tsx"));
 
 /** Maximum length of the plain text that is shown until the viewer is loaded, in characters. */
 const plainMax = 8_000;

@@ -1,5 +1,5 @@
 import { isoTime } from "@svc/core/time";
-import { lazy, Suspense, useId, useState } from "react";
+import { Suspense, useId } from "react";
 import { useNow } from "../../clock.ts";
 import { usePreferences } from "../../shell/preferences.ts";
 import { dayNames, rangeNames, rangeWords, spanWords, type TimeSpan } from "../../words/spans.ts";
@@ -8,6 +8,7 @@ import { labelOf, type Word } from "../../words/word.ts";
 import { buttonClass } from "../buttons/button.tsx";
 import { classNames } from "../class-names.ts";
 import { Icon } from "../icon.tsx";
+import { laterPart } from "../later-part.tsx";
 import { useEarlyButton } from "../overlay/later.ts";
 import type { ChoiceOption, ChoiceProps } from "../overlay/props.ts";
 import styles from "./choice.module.css";
@@ -67,7 +68,7 @@ function chosenWords({ value, options }: ChoiceProps): string {
 const anyTime = { value: "", words: "any time" };
 const times = "times";
 
-const SpanEnds = lazy(() => import("./span-ends.tsx"));
+const SpanEnds = laterPart(() => import("./span-ends.tsx"));
 const minuteMs = 60_000;
 const [hour, ...longer] = rangeNames;
 const shownRanges = [...(hour === undefined ? [] : [hour]), ...dayNames, ...longer];

@@ -22,11 +22,17 @@ export function AttemptDots({
       {shown.length < attempts.length && <span className={styles["more"]}>+{attempts.length - shown.length}</span>}
       {shown.map((isOk, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: an attempt has no other identity than its position
-        <span key={index} className={classNames(styles["dot"], styles[isOk ? "ok" : "bad"])} />
+        <AttemptDot key={index} isOk={isOk} />
       ))}
-      {isPending && <span className={styles["dot"]} />}
+      {isPending && <AttemptDot isOk={undefined} />}
     </span>
   );
+}
+
+/** Draws the dot of one attempt. `isOk`: true if the attempt succeeded, undefined if it is planned. Screen readers ignore the dot. */
+export function AttemptDot({ isOk, isLarge = false }: { isOk: boolean | undefined; isLarge?: boolean }) {
+  const state = isOk === undefined ? undefined : styles[isOk ? "ok" : "bad"];
+  return <span className={classNames(styles["dot"], isLarge && styles["large"], state)} aria-hidden="true" />;
 }
 
 function sentenceOf(attempts: readonly boolean[], isPending: boolean): string {

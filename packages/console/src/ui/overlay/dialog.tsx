@@ -1,4 +1,5 @@
 import { useParts } from "./later.ts";
+import { PartsFailed } from "./parts-failed.tsx";
 import type { DialogProps } from "./props.ts";
 
 /**
@@ -8,5 +9,6 @@ import type { DialogProps } from "./props.ts";
  */
 export function Dialog(props: DialogProps) {
   const loaded = useParts(props.open);
-  return loaded === undefined ? null : <loaded.OpenDialog {...props} />;
+  if (loaded === undefined) return <PartsFailed open={props.open} onClose={props.onClose} />;
+  return <loaded.OpenDialog {...props} />;
 }

@@ -1,30 +1,56 @@
 import { useEffect, useRef, useState, useSyncExternalStore } from "react";
 import { whenBack } from "../../session/reachability.ts";
+import { announce } from "../notice/announce.tsx";
 import type { Begun } from "./props.ts";
 
 /** The parts that open over a page: menus, lists of options, dialogs. They are half as large as all else that the console loads first. */
 type Parts = typeof import("./parts.tsx");
+/** The parts, and their state. `isLost`: true if the last attempt to load them failed. */
+type State = { readonly parts: Parts | undefined; readonly isLost: boolean };
 
-let parts: Parts | undefined;
-let loading: Promise<void> | undefined;
+/** Pause before the parts are loaded again after a failure, in milliseconds. Each further failure doubles it, up to the longest. */
+const pauseMs = { first: 2_000, longest: 60_000 };
+
+let state: State = { parts: undefined, isLost: false };
+let loading: Promise<boolean> | undefined;
+let failures = 0;
+let stopWaiting = () => {};
 const listeners = new Set<() => void>();
 
-/** Loads the parts that open over a page. After a failure it loads them again when the service answers again. */
-export function loadParts(): Promise<void> {
+function change(to: State): void {
+  state = to;
+  for (const listener of listeners) listener();
+}
+
+/**
+ * Loads the parts that open over a page. Returns false if this fails. They are then loaded again after a pause, or as soon as the service
+ * answers again.
+ */
+export function loadParts(): Promise<boolean> {
+  stopWaiting();
   loading ??= import("./parts.tsx").then(
-    (loaded) => {
-      parts = loaded;
-      for (const listener of listeners) listener();
+    (parts) => {
+      change({ parts, isLost: false });
+      return true;
     },
     () => {
       loading = undefined;
-      const stop = whenBack(() => {
-        stop();
-        void loadParts();
-      });
+      loadLater();
+      change({ parts: undefined, isLost: true });
+      return false;
     },
   );
   return loading;
+}
+
+function loadLater(): void {
+  const load = () => void loadParts();
+  const timer = setTimeout(load, Math.min(pauseMs.first * 2 ** failures++, pauseMs.longest));
+  const stop = whenBack(load);
+  stopWaiting = () => {
+    clearTimeout(timer);
+    stop();
+  };
 }
 
 /** Calls `act` as soon as the browser has nothing else to do. */
@@ -39,7 +65,12 @@ export function useParts(isWanted: boolean): Parts | undefined {
   useEffect(() => {
     if (isWanted) void loadParts();
   }, [isWanted]);
-  return useSyncExternalStore(subscribe, () => parts);
+  return useSyncExternalStore(subscribe, () => state.parts);
+}
+
+/** Returns true if the last attempt to load the parts failed. */
+export function usePartsLost(): boolean {
+  return useSyncExternalStore(subscribe, () => state.isLost);
 }
 
 function subscribe(listener: () => void): () => void {
@@ -48,7 +79,7 @@ function subscribe(listener: () => void): () => void {
 }
 
 /**
- * Returns properties for a button whose menu is not loaded yet, and what the user has done with it. A press counts until the focus leaves
+ * Returns properties for a button whose menu is not loaded yet, and the user's action on the button. A press counts until the focus leaves
  * the button: a menu that opened later would take the focus from a field in which the user types.
  */
 export function useEarlyButton() {
@@ -56,6 +87,9 @@ export function useEarlyButton() {
   const [isPressed, setPressed] = useState(false);
   const loaded = useParts(false);
   const begun: Begun = isPressed ? "pressed" : isFocused.current ? "focused" : "nothing";
+  const press = async () => {
+    if (!(await loadParts())) announce("The menu could not be loaded. Press the button again.", "bad");
+  };
   const button = {
     onFocus: () => {
       isFocused.current = true;
@@ -68,7 +102,7 @@ export function useEarlyButton() {
       // Safari does not focus a button that is pressed.
       currentTarget.focus();
       setPressed(true);
-      void loadParts();
+      void press();
     },
   };
   return { loaded, begun, button };

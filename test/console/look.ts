@@ -92,6 +92,8 @@ const varying: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/(?<=(?:Calls per second and node|Concurrent calls per node) )[\d,]+/g, "N"],
   [/(?<=Open streams per node )[\d,]+/g, "N"],
   [/(?<=term: Calls\n\s+- definition: )"[\d,]+"/g, "N"],
+  // The node counts for up to ten seconds before the bars above a list can show it.
+  [/(?<=paragraph: "(?:Events|Delivery attempts|Calls that ended|Jobs that ended): )[^."]*(?=\.)/g, "COUNTS"],
   [/\b[0-9a-f]{64}\b/g, "HASH"],
   [/(?<=failures\/)[0-9a-f]{32}/g, "HASH"],
   [/(?<=since |again at )\d\d:\d\d:\d\d/g, "TIME"],

@@ -71,7 +71,7 @@ browserTest("the jobs that failed are retried in three presses, and the number i
     .waitFor();
   await row.getByText("2 of 2").or(row.getByText("1 of 2")).first().waitFor();
   await judge(page);
-  await press(page.getByRole("button", { name: "Failed", exact: true }));
+  await press(page.getByRole("navigation", { name: "State" }).getByRole("link", { name: "Failed" }));
   await press(page.getByRole("button", { name: "Retry all that failed" }));
   const dialog = page.getByRole("dialog", { name: "Retry 2 jobs?" });
   await dialog.waitFor();

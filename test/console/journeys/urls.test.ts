@@ -171,7 +171,7 @@ const cases: Record<string, Pressed> = {
   },
   "jobs: those that wait for a person": {
     path: () => "jobs",
-    press: (page) => press(page, "Waiting for a person"),
+    press: (page) => page.getByRole("link", { name: "Waiting for a person" }).click(),
     search: /preset=waiting/,
     shows: (page) => page.getByRole("row").nth(1).waitFor(),
   },
@@ -207,7 +207,7 @@ const cases: Record<string, Pressed> = {
   "asks: what was settled, of one contact": {
     path: () => "asks",
     press: async (page) => {
-      await press(page, "Answered");
+      await page.getByRole("link", { name: "Answered" }).click();
       await choose(page, "Asked of", "lead");
     },
     search: /(?=.*show=settled).*of=lead/,
@@ -227,7 +227,7 @@ const cases: Record<string, Pressed> = {
   },
   "schedules: a state": {
     path: () => "schedules",
-    press: (page) => press(page, "Paused"),
+    press: (page) => page.getByRole("link", { name: "Paused" }).click(),
     search: /state=paused/,
     shows: (page) => heading(page, "No schedule matches"),
   },

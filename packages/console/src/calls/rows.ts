@@ -9,6 +9,8 @@ export type Rows<Row> = {
   state: "loading" | "failed" | "ready";
   /** Error of the last read. The rows that were read earlier are kept. */
   error: unknown;
+  /** True while the rows are those of the request before, because the rows of this one are still read. */
+  isEarlier: boolean;
   /** True if the service has more rows than were loaded. */
   hasMore: boolean;
   loadingMore: boolean;
@@ -67,6 +69,7 @@ export function useRows<I extends DescMessage, O extends DescMessage, Row>(
     rows: data?.pages.flatMap((page) => [...rowsOf(page)]) ?? [],
     state: data !== undefined ? "ready" : error === null ? "loading" : "failed",
     error,
+    isEarlier: query.isPlaceholderData,
     hasMore: hasNextPage,
     loadingMore: isFetchingNextPage,
     loadMore: () => {

@@ -1,5 +1,4 @@
 import type { ReactNode } from "react";
-import { ToggleButton } from "../ui/buttons/toggle-button.tsx";
 import { Choice, type ChoiceOption, SpanChoice } from "../ui/fields/choice.tsx";
 import { TypedFilter } from "../ui/fields/suggest-field.tsx";
 import { Switch } from "../ui/fields/switch.tsx";
@@ -33,8 +32,6 @@ type ListFilter<Row, Search> =
    * parameters that are set together with the chosen value.
    */
   | { choice: string; options: Options | ((part: ListPart<Row, Search>) => Options); also?: Search }
-  /** Buttons of which one is on, for the most used filters. `also`: search parameters that are removed when a button is pressed. */
-  | { tabs: Options; also?: Search }
   /** A choice of a time range. It sets the search parameters `range`, `since` and `until`. */
   | { span: string }
   /** A switch that is on by default. `off` is the value of the parameter when the switch is off. */
@@ -90,13 +87,6 @@ function Filter<Row>({
   if (typeof filter === "function") {
     const Own = filter;
     return <Own {...part} />;
-  }
-  if ("tabs" in filter) {
-    return filter.tabs.map(({ value: tab, words }) => (
-      <ToggleButton key={tab} on={tab === value} onPress={() => set(tab, filter.also)}>
-        {words}
-      </ToggleButton>
-    ));
   }
   if ("span" in filter) return <SpanChoice label={filter.span} span={search} onChange={change} />;
   if ("typed" in filter) {

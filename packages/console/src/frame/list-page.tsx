@@ -1,22 +1,38 @@
 import type { DescMessage, DescMethodUnary, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
-import { Link, type LinkProps, type NavigateOptions, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import {
+  Link,
+  type LinkProps,
+  type NavigateOptions,
+  useLocation,
+  useNavigate,
+  useParams,
+  useSearch,
+} from "@tanstack/react-router";
 import { type ReactNode, Suspense, useState } from "react";
 import { useLiveRows } from "../calls/live-rows.ts";
 import { type Rows, useRows } from "../calls/rows.ts";
 import { useNow } from "../clock.ts";
 import type { SearchOf } from "../shell/search-params.ts";
+import { laterPart } from "../ui/later-part.tsx";
 import { Page } from "../ui/layout/page.tsx";
 import { Split } from "../ui/layout/split.tsx";
+import { useIsPhone } from "../ui/media.ts";
 import { NoMatch } from "../ui/notice/empty.tsx";
 import { Grid } from "../ui/rows/grid.tsx";
 import type { Column } from "../ui/rows/grid-row.tsx";
 import { ListStates } from "../ui/rows/list-states.tsx";
 import { shortId } from "../ui/values/copy.tsx";
+import type { TimeSpan } from "../words/spans.ts";
+import { CountedTabs, countMax, type ListTab } from "./counted-tabs.tsx";
+import type { ListHistogram } from "./histogram-data.ts";
 import { type AnySearch, FilterRow, type ListFilters, type ListPart, type PagePart } from "./list-filters.tsx";
 import type { ListParams, ListSearch, ParamReaders } from "./list-search.ts";
 
+const SavedFilters = laterPart(() => import("./saved-filters.tsx"));
+const Histogram = laterPart(() => import("./list-histogram.tsx"));
+
 /** The rows of a list, as its page shows them. The fields below are set only if new rows appear in the list automatically. */
-type ShownRows<Row> = Omit<Rows<Row>, "queryKey"> & {
+type ShownRows<Row> = Omit<Rows<Row>, "queryKey" | "isEarlier"> & {
   fresh?: { count: number; show: () => void };
   onTop?: (atTop: boolean) => void;
   onView?: (first: number, last: number) => void;
@@ -40,6 +56,8 @@ type ListView<Row, Readers extends ParamReaders, Search = SearchOf<Readers>> = {
   /** A component that is drawn after the filters, for example a button. */
   filterAction?: PagePart<ListPart<Row, Search>>;
   actions?: PagePart<ListPart<Row, Search>>;
+  /** The bars above the list, for a list with a time range. A phone shows none. */
+  histogram?: ListHistogram<Search>;
   /** A component that is drawn above the list, after the filters, for example with a note for the user. */
   notes?: PagePart<object>;
   /** The columns of the list, or a React hook that returns them. The column `"id"` shows a row's id as a link to the row's page. */
@@ -92,6 +110,10 @@ type ListCall<
   isLive?: (search: Search) => boolean;
   /** Returns true if the page shows this row of the service's answer. By default the page shows every row. */
   keep?: (search: Search, row: RowOf<O, Field>) => boolean;
+  /** The tabs of the list, for its most used filters. Each shows the number of its rows. */
+  tabs?: readonly ListTab<Search>[];
+  /** Fields of the request with which a tab that is not open is counted, such as those that leave out details of the rows. */
+  counts?: MessageInitShape<I>;
 };
 
 const minuteMs = 60_000;
@@ -127,15 +149,12 @@ function CalledList<
   Field extends keyof MessageShape<O> & string,
   Readers extends ParamReaders,
 >({ of }: { of: ListCall<I, O, Field, Readers> }) {
-  const { method, rows: field, params, keep, everyMs } = of;
+  const { method, params, everyMs } = of;
   const search = useListSearch(params);
-  const rowsOf = (answer: MessageShape<O>) => {
-    const rows = answer[field] as readonly RowOf<O, Field>[];
-    return keep === undefined ? rows : rows.filter((row) => keep(search, row));
-  };
   const request = params.request(search, useNow(minuteMs));
+  const rowsOf = (answer: MessageShape<O>) => keptRows(of, answer, search);
   const list = useRows(method, request, rowsOf, everyMs === undefined ? {} : { refetchMs: everyMs });
-  return <ShownList of={of} list={list} />;
+  return <ShownList of={of} list={list} tabs={of.tabs && <Tabs of={of} tabs={of.tabs} list={list} />} />;
 }
 
 function LiveList<
@@ -147,7 +166,55 @@ function LiveList<
   const { method, rows: field, params, rowId } = of;
   const search = useListSearch(params);
   const list = useLiveRows(method, params.request(search, useNow(minuteMs)), field, rowId, isLive(search));
-  return <ShownList of={of} list={list} />;
+  return <ShownList of={of} list={list} tabs={of.tabs && <Tabs of={of} tabs={of.tabs} list={list} />} />;
+}
+
+/** Returns the rows of an answer that the page shows for these search parameters. */
+function keptRows<
+  I extends DescMessage,
+  O extends DescMessage,
+  Field extends keyof MessageShape<O> & string,
+  Readers extends ParamReaders,
+>(
+  { rows: field, keep }: ListCall<I, O, Field, Readers>,
+  answer: MessageShape<O>,
+  search: SearchOf<Readers>,
+): readonly RowOf<O, Field>[] {
+  const rows = answer[field] as readonly RowOf<O, Field>[];
+  return keep === undefined ? rows : rows.filter((row) => keep(search, row));
+}
+
+function Tabs<
+  I extends DescMessage,
+  O extends DescMessage,
+  Field extends keyof MessageShape<O> & string,
+  Readers extends ParamReaders,
+>({
+  of,
+  tabs,
+  list,
+}: {
+  of: ListCall<I, O, Field, Readers>;
+  tabs: readonly ListTab<SearchOf<Readers>>[];
+  list: Rows<RowOf<O, Field>>;
+}) {
+  const { method, params, counts, keep } = of;
+  const search = useListSearch(params);
+  return (
+    <CountedTabs
+      tabs={tabs as readonly ListTab<AnySearch>[]}
+      search={search as AnySearch}
+      list={list}
+      method={method}
+      request={(asked, now) => ({
+        ...params.request(asked as SearchOf<Readers>, now),
+        ...counts,
+        // Of a page of which not every row is shown, the whole page is counted.
+        ...(keep === undefined && { pageSize: countMax }),
+      })}
+      rowsOf={(answer, asked) => keptRows(of, answer, asked as SearchOf<Readers>)}
+    />
+  );
 }
 
 /** Returns the search parameters in the address of the current page, converted by the functions in `params`. */
@@ -159,11 +226,14 @@ export function useListSearch<Readers extends ParamReaders>(params: ListParams<R
 export function ShownList<Row, Readers extends ParamReaders>({
   of,
   list,
+  tabs,
 }: {
   of: ListView<Row, Readers>;
   list: ShownRows<Row>;
+  /** The tabs of the list, above its filters. */
+  tabs?: ReactNode;
 }) {
-  const { title, params, rowId, open, columns } = of;
+  const { title, params, rowId, open, columns, histogram } = of;
   const { panel: Panel, actions: Actions, notes: Notes, dialogs: Dialogs, empty: Nothing, bulk: Bulk } = of;
   const { projectId = "" } = useParams({ strict: false });
   const search = useListSearch(params);
@@ -216,8 +286,23 @@ export function ShownList<Row, Readers extends ParamReaders>({
       fill
       isCovered={of.isCovered?.(search) ?? false}
       {...(Actions && { actions: <Actions {...part} /> })}
-      {...(Notes && { notes: <Notes /> })}
-      {...(of.filters && { filters: <Filters of={of} part={part} /> })}
+      {...((Notes ?? histogram) && {
+        notes: (
+          <>
+            {histogram && <OverTime of={histogram} part={part} />}
+            {Notes && <Notes />}
+          </>
+        ),
+      })}
+      {...((of.filters !== undefined || tabs !== undefined) && {
+        filters: (
+          <>
+            {tabs}
+            <Filters of={of} part={part} />
+            <Saved of={of} part={part} />
+          </>
+        ),
+      })}
     >
       {Panel === undefined ? (
         grid
@@ -234,6 +319,47 @@ export function ShownList<Row, Readers extends ParamReaders>({
       )}
       {Dialogs && <Dialogs {...part} />}
     </Page>
+  );
+}
+
+/** Draws the saved filters of the list. The administrator's lists have none, because filters are saved for a project. */
+function Saved<Row, Readers extends ParamReaders>({
+  of: { params },
+  part: { projectId, search },
+}: {
+  of: ListView<Row, Readers>;
+  part: ListPart<Row, SearchOf<Readers>>;
+}) {
+  const page = useLocation({ select: ({ pathname }) => pathname.split("/").slice(3).join("/") });
+  if (projectId === "") return null;
+  const isFiltered = params.isFiltered(search);
+  return (
+    <Suspense>
+      <SavedFilters projectId={projectId} page={page} search={search as AnySearch} isFiltered={isFiltered} />
+    </Suspense>
+  );
+}
+
+/** Height of the bars above a list, with their margin. The list is below them from the start, so that it does not move. */
+const barsHeight = "96px";
+
+/** Draws the bars above the list. A phone has no room for them. */
+function OverTime<Row, Search>({
+  of,
+  part: { search, change },
+}: {
+  of: ListHistogram<Search>;
+  part: ListPart<Row, Search>;
+}) {
+  if (useIsPhone()) return null;
+  return (
+    <Suspense fallback={<div style={{ height: barsHeight }} />}>
+      <Histogram
+        of={of as ListHistogram<TimeSpan>}
+        search={search as TimeSpan}
+        change={(span) => change(span as Search)}
+      />
+    </Suspense>
   );
 }
 

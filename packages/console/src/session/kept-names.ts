@@ -6,6 +6,7 @@ export const keptNames = {
   answeredAs: "svc-answer-as",
   filters: "svc-last-filters",
   input: "svc-last-input",
+  savedFilters: "svc-saved-filters",
 } as const;
 
 /** Deletes the data under all `keptNames` from the browser's storage. An open page still has the data in its memory. */

@@ -1,6 +1,7 @@
 import type { IconName } from "../ui/icon.tsx";
 import type { PaletteLine } from "../ui/overlay/open-palette.tsx";
 import { idPages, pagesOf } from "./pages.ts";
+import { savedFilters } from "./saved-filters.ts";
 
 /**
  * An entry of the palette. It opens a page, opens the page of an object whose id the user typed, does an action (such as the light theme),
@@ -49,10 +50,30 @@ export function paletteEntries(typed: string, projectId: string): PaletteEntry[]
         to,
         params: { projectId },
       })),
+    ...filterEntries(projectId, matches),
     ...paletteActs.filter((act) => matches(act.words)).map((act) => ({ ...act, id: act.act, note: "" })),
     ...administration(text, projectId, matches),
     ...toolSearch(text, projectId),
   ];
+}
+
+/** Returns entries for the filters that the user saved in the project. Each opens its list with the filter. */
+function filterEntries(projectId: string, matches: (title: string) => boolean): PaletteEntry[] {
+  return savedFilters(projectId).flatMap(({ page, name, search }) => {
+    const list = pagesOf(projectId).find(({ to }) => to === `/p/$projectId/${page}`);
+    if (list === undefined || !matches(`${list.title} ${name}`)) return [];
+    return [
+      {
+        id: `filter ${page} ${name}`,
+        words: `${list.title}: ${name}`,
+        note: "saved filter",
+        icon: "filter",
+        to: list.to,
+        params: { projectId },
+        search: { ...search },
+      },
+    ];
+  });
 }
 
 /**

@@ -23,24 +23,18 @@ const asks = listPage({
   everyMs: 3_000,
   keep: isListed,
   isClearable: false,
+  tabs: [
+    { words: "To answer", sets: { show: undefined } },
+    { words: "Answered", sets: { show: "settled" } },
+  ],
   filters: {
     show: ({ search, change, projectId }) => {
       const me = lastAnsweredAs(projectId);
-      const isSettled = search.show === "settled";
+      if (me === undefined) return null;
       return (
-        <>
-          <ToggleButton on={!isSettled} onPress={() => change({ show: undefined })}>
-            To answer
-          </ToggleButton>
-          <ToggleButton on={isSettled} onPress={() => change({ show: "settled" })}>
-            Answered
-          </ToggleButton>
-          {me !== undefined && (
-            <ToggleButton on={search.of === me} onPress={() => change({ of: search.of === me ? undefined : me })}>
-              Mine, as {me}
-            </ToggleButton>
-          )}
-        </>
+        <ToggleButton on={search.of === me} onPress={() => change({ of: search.of === me ? undefined : me })}>
+          Mine, as {me}
+        </ToggleButton>
       );
     },
     of: { choice: "Asked of", options: useHolders },

@@ -1,11 +1,9 @@
 import { useQuery } from "@connectrpc/connect-query";
 import { type ToolCall, ToolsService } from "@svc/gen/tools";
 import { Link } from "@tanstack/react-router";
-import type { ListPart } from "../../frame/list-filters.tsx";
 import { ListPage, listPage } from "../../frame/list-page.tsx";
 import { KeyName } from "../../session/key-name.tsx";
 import { Button, buttonClass } from "../../ui/buttons/button.tsx";
-import { ToggleButton } from "../../ui/buttons/toggle-button.tsx";
 import { anyOf } from "../../ui/fields/choice.tsx";
 import { SidePanel } from "../../ui/layout/split.tsx";
 import { Line, Stack } from "../../ui/layout/stack.tsx";
@@ -18,6 +16,7 @@ import { State } from "../../ui/values/state.tsx";
 import { Time } from "../../ui/values/time.tsx";
 import { callOutcomes, outcomeWord } from "../../words/calls.ts";
 import { durationWords } from "../../words/time.ts";
+import { labelOf } from "../../words/word.ts";
 import { JobLink } from "../jobs/job-link.tsx";
 import { CallBody } from "./call-body.tsx";
 import { callsSearch } from "./filters.ts";
@@ -28,8 +27,12 @@ const calls = listPage({
   rows: "calls",
   params: callsSearch,
   isLive: ({ live }) => live !== "off",
+  tabs: [
+    { words: "All", sets: { tab: undefined, outcome: undefined } },
+    { words: "Failed", sets: { tab: "failed", outcome: undefined } },
+    { words: "Needs confirmation", sets: { tab: undefined, outcome: "held" } },
+  ],
   filters: {
-    tab: Tabs,
     tool: { typed: "Tool", placeholder: "Tool, such as calendar.list_events" },
     entity: { typed: "User", short: true },
     outcome: { choice: "Outcome", options: anyOf(callOutcomes.map(outcomeWord)), also: { tab: undefined } },
@@ -42,6 +45,16 @@ const calls = listPage({
       <Only what="account" id={search.account} onClear={() => change({ account: undefined })} />
     ),
     live: { switch: "Live", off: "off" },
+  },
+  histogram: {
+    series: "calls",
+    counts: "Calls that ended",
+    outcome: (outcome) => labelOf(outcomeWord(outcome)).toLowerCase(),
+    of: ({ tool = "", tab, outcome }) => ({
+      toolSlug: tool,
+      has: (one) => (outcome === undefined || one === outcome) && (tab === undefined || !["ok", "held"].includes(one)),
+    }),
+    ignores: { entity: "user", job: "job", step: "step", account: "account" },
   },
   columns: ({ projectId }) => [
     {
@@ -86,27 +99,6 @@ const calls = listPage({
 /** Draws the tool calls of the project, newest first. If a call is open, its panel is next to the list. */
 export default function CallsPage() {
   return <ListPage of={calls} />;
-}
-
-/** Draws the tabs of the list: all calls, failed calls, and calls that wait for a confirmation. */
-function Tabs({ search, change }: ListPart<ToolCall, ReturnType<typeof callsSearch.read>>) {
-  const isHeld = search.outcome === "held";
-  return (
-    <>
-      <ToggleButton
-        on={search.tab === undefined && !isHeld}
-        onPress={() => change({ tab: undefined, outcome: undefined })}
-      >
-        All
-      </ToggleButton>
-      <ToggleButton on={search.tab === "failed"} onPress={() => change({ tab: "failed", outcome: undefined })}>
-        Failed
-      </ToggleButton>
-      <ToggleButton on={isHeld} onPress={() => change({ tab: undefined, outcome: "held" })}>
-        Needs confirmation
-      </ToggleButton>
-    </>
-  );
 }
 
 /** Draws who made a call: a job, or the key of a caller. */

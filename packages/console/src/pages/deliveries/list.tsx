@@ -1,11 +1,9 @@
 import { type Delivery, TriggersService } from "@svc/gen/triggers";
 import { Link } from "@tanstack/react-router";
 import { Suspense } from "react";
-import { useRows } from "../../calls/rows.ts";
 import { useNow } from "../../clock.ts";
 import type { ListPart } from "../../frame/list-filters.tsx";
-import { type ListColumns, listView, ShownList, useListSearch } from "../../frame/list-page.tsx";
-import { ListTabs } from "../../frame/list-tabs.tsx";
+import { type ListColumns, ListPage, listPage } from "../../frame/list-page.tsx";
 import { buttonClass } from "../../ui/buttons/button.tsx";
 import { anyOption, Choice, SpanChoice } from "../../ui/fields/choice.tsx";
 import { AttemptDots } from "../../ui/flow/attempt-dots.tsx";
@@ -27,25 +25,55 @@ import { deliveriesRequest, resendFailed } from "./request.ts";
 
 const DeliveryBody = laterPart(() => import("./delivery-body.tsx"));
 
-const lookMs = 5_000;
 const minuteMs = 60_000;
 
-/** The tabs of the list. A tab without `state` shows all deliveries. */
-const tabs: readonly { readonly words: string; readonly state: DeliveryTab | undefined }[] = [
-  { words: "All", state: undefined },
-  { words: "Needs attention", state: "failed" },
-  { words: "Retrying", state: "retrying" },
-  { words: "Failed", state: "dead_letter" },
-  { words: "Delivered", state: "delivered" },
-];
+/** The outcomes of attempts (the series of deliveries) in words. */
+const attemptOutcomes: Readonly<Record<string, string>> = {
+  delivered: "delivered",
+  retried: "failed and tried again",
+  dead_letter: "failed for good",
+};
+
+/** The outcomes of attempts at the deliveries of each tab. */
+const outcomesOfTab: Readonly<Record<DeliveryTab, readonly string[]>> = {
+  failed: ["retried", "dead_letter"],
+  pending: ["retried"],
+  retrying: ["retried"],
+  delivered: ["delivered"],
+  dead_letter: ["dead_letter"],
+};
 
 /** Answers that the filter offers besides those in the list. */
 const commonAnswers = ["400", "401", "403", "404", "410", "422", "429", "500", "502", "503", "504"];
 
-const deliveries = listView({
+const deliveries = listPage({
   title: "Deliveries",
-  params: deliveriesSearch,
+  method: TriggersService.method.listDeliveries,
+  rows: "deliveries",
+  params: {
+    ...deliveriesSearch,
+    request: (search, now) => ({ ...deliveriesRequest(search, now), withDetails: true }),
+  },
+  everyMs: 5_000,
+  tabs: [
+    { words: "All", sets: { state: undefined } },
+    { words: "Needs attention", sets: { state: "failed" } },
+    { words: "Retrying", sets: { state: "retrying" } },
+    { words: "Failed", sets: { state: "dead_letter" } },
+    { words: "Delivered", sets: { state: "delivered" } },
+  ],
+  counts: { withDetails: false },
   filters: DeliveryFilters,
+  histogram: {
+    series: "deliveries",
+    counts: "Delivery attempts",
+    outcome: (outcome) => attemptOutcomes[outcome] ?? outcome,
+    of: ({ state, subscription = "" }) => ({
+      subscriptionId: subscription,
+      ...(state !== undefined && { has: (outcome) => outcomesOfTab[state].includes(outcome) }),
+    }),
+    ignores: { event: "event", answer: "answer" },
+  },
   actions: ResendFailed,
   columns: useDeliveryColumns,
   card: (delivery: Delivery) => (
@@ -68,12 +96,7 @@ const deliveries = listView({
 
 /** Draws the deliveries of the project or of one subscription, the newest first. The open delivery has a panel. */
 export default function DeliveriesPage() {
-  const search = useListSearch(deliveriesSearch);
-  const request = { ...deliveriesRequest(search, useNow(minuteMs)), withDetails: true };
-  const rows = useRows(TriggersService.method.listDeliveries, request, (answer) => answer.deliveries, {
-    refetchMs: lookMs,
-  });
-  return <ShownList of={deliveries} list={rows} />;
+  return <ListPage of={deliveries} />;
 }
 
 /** Returns the columns of the list. A narrow list, or one next to an open panel, has fewer. */
@@ -199,8 +222,8 @@ function NoDeliveries() {
   );
 }
 
-/** Draws the tabs and the filters of the list of deliveries. */
-function DeliveryFilters({ projectId, search, change, rows }: ListPart<Delivery, DeliveriesSearch>) {
+/** Draws the filters of the list of deliveries. */
+function DeliveryFilters({ search, change, rows }: ListPart<Delivery, DeliveriesSearch>) {
   const { subscriptions = [] } = useSubscriptions();
   const endpoints = subscriptions.map(({ id, endpointUrl }) => ({
     value: id,
@@ -212,18 +235,6 @@ function DeliveryFilters({ projectId, search, change, rows }: ListPart<Delivery,
   const { event = "", answer = "" } = search;
   return (
     <>
-      <ListTabs
-        label="State"
-        tabs={tabs.map(({ words, state }) => ({
-          words,
-          link: {
-            to: "/p/$projectId/deliveries",
-            params: { projectId },
-            search: { ...search, state, open: undefined },
-          },
-          isHere: search.state === state,
-        }))}
-      />
       <Choice
         label="Endpoint"
         value={search.subscription ?? ""}

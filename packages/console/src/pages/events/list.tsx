@@ -38,6 +38,12 @@ const events = listPage({
     live: { switch: "Live", off: "off" },
   },
   filterAction: ReplayThese,
+  histogram: {
+    series: "events",
+    counts: "Events",
+    of: ({ toolkit }) => (toolkit === undefined ? {} : { has: (slug) => slug === toolkit }),
+    ignores: { trigger: "event", entity: "user", text: "payload" },
+  },
   // While the panel of an event is open, the list has only the columns that fit next to it. The panel shows the other values.
   columns: ({ search: { open } }) => {
     const isBeside = open !== undefined;

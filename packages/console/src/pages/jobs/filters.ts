@@ -43,11 +43,10 @@ export const jobsSearch = listSearch(
     { preset, status, mode, title, skill, origin, failure, program, ...span },
     now,
   ): MessageInitShape<typeof ListJobsRequestSchema> => {
-    const known = status === undefined ? undefined : jobStatusOf(status);
     return {
       pageSize: 100,
       view: JobView.SUMMARY,
-      statuses: known !== undefined ? [known] : preset === undefined ? [] : [...presetStatuses[preset]],
+      statuses: [...statusesOf({ preset, status })],
       mode: mode ?? "",
       titleContains: title ?? "",
       skillSlug: skill ?? "",
@@ -58,6 +57,19 @@ export const jobsSearch = listSearch(
     };
   },
 );
+
+/** Returns the statuses that the filters select. Empty if they select all. */
+export function statusesOf({
+  preset,
+  status = "",
+}: {
+  preset?: Preset | undefined;
+  status?: string | undefined;
+}): readonly JobStatus[] {
+  const known = jobStatusOf(status);
+  if (known !== undefined) return [known];
+  return preset === undefined ? [] : presetStatuses[preset];
+}
 
 /** Search parameters of the list of jobs, as they were read. */
 export type JobsSearch = ReturnType<typeof jobsSearch.read>;

@@ -1,5 +1,5 @@
 import { timestampMs } from "@bufbuild/protobuf/wkt";
-import { type Job, JobOriginKind, JobsService } from "@svc/gen/jobs";
+import { type Job, JobOriginKind, JobStatus, JobsService } from "@svc/gen/jobs";
 import { Link } from "@tanstack/react-router";
 
 import { useNow } from "../../clock.ts";
@@ -14,10 +14,11 @@ import { Empty } from "../../ui/notice/empty.tsx";
 import { CodeBlock } from "../../ui/values/copy.tsx";
 import { State } from "../../ui/values/state.tsx";
 import { Time } from "../../ui/values/time.tsx";
-import { hasEnded, jobStatuses, jobStatusWord } from "../../words/jobs.ts";
+import { hasEnded, jobStatuses, jobStatusOf, jobStatusWord } from "../../words/jobs.ts";
 import { parkWords } from "../../words/park.ts";
 import { durationWords } from "../../words/time.ts";
-import { isListed, jobsSearch, presets } from "./filters.ts";
+import { labelOf } from "../../words/word.ts";
+import { isListed, jobsSearch, presets, statusesOf } from "./filters.ts";
 import { JobLink, ScheduleLink } from "./job-link.tsx";
 import { jobTitle } from "./job-words.ts";
 import { StepsBar } from "./steps-bar.tsx";
@@ -38,12 +39,11 @@ const jobs = listPage({
       New program
     </Link>
   ),
+  tabs: [
+    { words: "All", sets: { preset: undefined, status: undefined } },
+    ...presets.map((preset) => ({ words: words[preset], sets: { preset, status: undefined } })),
+  ],
   filters: {
-    // The tabs come first because they are used most.
-    preset: {
-      tabs: [{ value: "", words: "All" }, ...presets.map((preset) => ({ value: preset, words: words[preset] }))],
-      also: { status: undefined },
-    },
     title: { typed: "Title", short: true },
     status: {
       choice: "Status",
@@ -64,6 +64,19 @@ const jobs = listPage({
     skill: ({ search, change }) => only(search.skill, () => change({ skill: undefined })),
     failure: ({ search, change }) => only(search.failure && "One failure", () => change({ failure: undefined })),
     program: ({ search, change }) => only(search.program && "One program", () => change({ program: undefined })),
+  },
+  histogram: {
+    series: "jobs",
+    counts: "Jobs that ended",
+    outcome: (outcome) => labelOf(jobStatusWord(jobStatusOf(outcome) ?? JobStatus.UNSPECIFIED)).toLowerCase(),
+    of: (search) => {
+      const statuses = statusesOf(search);
+      return statuses.length === 0 ? {} : { has: (outcome) => statuses.some((one) => one === jobStatusOf(outcome)) };
+    },
+    ignores: {
+      ...{ title: "title", origin: "origin", mode: "mode", skill: "saved tool" },
+      ...{ failure: "failure", program: "program" },
+    },
   },
   columns: ({ projectId }) => [
     { id: "title", title: "Title", width: "minmax(136px, 2fr)", linked: (job) => jobTitle(job) },

@@ -27,16 +27,11 @@ const schedules = listPage({
       New schedule
     </Link>
   ),
-  filters: {
-    state: {
-      tabs: [
-        { value: "", words: "All" },
-        { value: standingWord(StandingState.PAUSED).word, words: "Paused" },
-        { value: standingWord(StandingState.PENDING_APPROVAL).word, words: "Needs approval" },
-      ],
-    },
-  },
-  isClearable: false,
+  tabs: [
+    { words: "All", sets: { state: undefined } },
+    { words: "Paused", sets: { state: "paused" } },
+    { words: "Needs approval", sets: { state: "pending_approval" } },
+  ],
   columns: [
     { id: "title", title: "Title", width: "minmax(144px, 2fr)", linked: ({ title, slug }) => title || slug },
     { id: "starts", title: "Starts", width: "minmax(144px, 2fr)", cell: (schedule) => startWords(schedule) },

@@ -1,8 +1,6 @@
 import { type Subscription, type SubscriptionHealth, TriggersService } from "@svc/gen/triggers";
 import { Link } from "@tanstack/react-router";
-import type { ListPart } from "../../frame/list-filters.tsx";
 import { ListPage, listPage } from "../../frame/list-page.tsx";
-import { ListTabs } from "../../frame/list-tabs.tsx";
 import { buttonClass } from "../../ui/buttons/button.tsx";
 import { Line } from "../../ui/layout/stack.tsx";
 import { Empty } from "../../ui/notice/empty.tsx";
@@ -19,7 +17,11 @@ const subscriptions = listPage({
   rows: "subscriptions",
   params: subscriptionsSearch,
   keep: ({ state }, one) => state === undefined || stateOf(one) === state,
-  filters: SubscriptionTabs,
+  tabs: [
+    { words: "All", sets: { state: undefined } },
+    { words: "Failing", sets: { state: "failing" } },
+    { words: "Paused or off", sets: { state: "paused" } },
+  ],
   noMatch: "No subscription is in this state",
   everyMs: 5_000,
   actions: ({ projectId }) => (
@@ -84,26 +86,6 @@ function failureWords(health: SubscriptionHealth | undefined): string {
 
 function timeWords(health: SubscriptionHealth | undefined): string {
   return health === undefined || health.measuredAttempts === 0 ? "" : durationWords(health.p50Ms);
-}
-
-const tabs = [
-  { words: "All", state: undefined },
-  { words: "Failing", state: "failing" },
-  { words: "Paused or off", state: "paused" },
-] as const;
-
-/** Draws the tabs of the list of subscriptions. */
-function SubscriptionTabs({ projectId, search }: ListPart<Subscription, ReturnType<typeof subscriptionsSearch.read>>) {
-  return (
-    <ListTabs
-      label="State"
-      tabs={tabs.map(({ words, state }) => ({
-        words,
-        link: { to: "/p/$projectId/subscriptions", params: { projectId }, search: { state } },
-        isHere: search.state === state,
-      }))}
-    />
-  );
 }
 
 /** Draws the page with the subscriptions of the project and the health of their endpoints. */

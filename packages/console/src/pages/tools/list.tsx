@@ -94,7 +94,7 @@ function firstSentence(text: string): string {
 }
 
 /** Returns the tools that pass the filters. With a search, the best match is first; otherwise the tools are sorted by name. */
-function useTools(projectId: string, search: ToolsSearch): Omit<Rows<Tool>, "queryKey"> {
+function useTools(projectId: string, search: ToolsSearch): Omit<Rows<Tool>, "queryKey" | "isEarlier"> {
   const toolkits = useToolkits(projectId);
   const isSearch = search.q !== undefined;
   const all = useRows(

@@ -1,0 +1,80 @@
+import type { DescMessage, DescMethodUnary, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
+import { callUnaryMethod, createConnectQueryKey, useTransport } from "@connectrpc/connect-query";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useNow } from "../clock.ts";
+import type { AnySearch } from "./list-filters.tsx";
+import { ListTabs } from "./list-tabs.tsx";
+
+/** A tab of a list. `sets`: the search parameters that the tab sets; undefined removes a parameter. */
+export type ListTab<Search> = { readonly words: string; readonly sets: Search };
+
+/** Number of rows up to which a tab counts exactly. */
+export const countMax = 99;
+
+/** Interval at which the tabs that are not open count again, in milliseconds. */
+const countMs = 5_000;
+const minuteMs = 60_000;
+
+/** How a tab is counted: the call of the list, its request, and the rows of an answer that the tab shows. */
+type Counted<I extends DescMessage, O extends DescMessage, Search> = {
+  method: DescMethodUnary<I, O>;
+  request: (search: Search, now: number) => MessageInitShape<I>;
+  rowsOf: (answer: MessageShape<O>, search: Search) => readonly unknown[];
+};
+
+/**
+ * Draws the tabs of a list, each with the number of its rows under the other filters. The open tab counts the rows of `list`. Every other
+ * tab reads one page of the list's own call, so that a number and the list behind it agree.
+ */
+export function CountedTabs<I extends DescMessage, O extends DescMessage, Search extends AnySearch>({
+  tabs,
+  search,
+  list: { rows, hasMore, state, isEarlier },
+  ...counted
+}: Counted<I, O, Search> & {
+  tabs: readonly ListTab<Search>[];
+  search: Search;
+  list: { rows: readonly unknown[]; hasMore: boolean; state: string; isEarlier: boolean };
+}) {
+  return (
+    <ListTabs
+      label="State"
+      tabs={tabs.map(({ words, sets }) => {
+        const isHere = Object.entries(sets).every(([name, value]) => search[name] === value);
+        const count =
+          isHere && !isEarlier ? (
+            countWords(rows.length, hasMore)
+          ) : (
+            <TabCount key={words} {...counted} search={{ ...search, ...sets }} />
+          );
+        // The rows come first, because a browser makes few calls at once.
+        return { words, sets, isHere, count: state === "ready" && count };
+      })}
+    />
+  );
+}
+
+/** Draws the number of rows of a tab that is not open. A list that shows new rows at once would read the tabs too often. */
+function TabCount<I extends DescMessage, O extends DescMessage, Search extends AnySearch>({
+  method,
+  request,
+  rowsOf,
+  search,
+}: Counted<I, O, Search> & { search: Search }) {
+  const transport = useTransport();
+  const input = request(search, useNow(minuteMs));
+  const { data } = useQuery({
+    queryKey: ["tab", createConnectQueryKey({ schema: method, transport, input, cardinality: "finite" })],
+    queryFn: ({ signal }) => callUnaryMethod(transport, method, input, { signal }),
+    refetchInterval: countMs,
+    placeholderData: keepPreviousData,
+  });
+  if (data === undefined) return null;
+  const { nextPageToken = "" } = data as { nextPageToken?: string };
+  return countWords(rowsOf(data, search).length, nextPageToken !== "");
+}
+
+/** Returns the number of a tab's rows as text, such as `12`. There may be more rows than a number with a plus, such as `99+`. */
+export function countWords(rows: number, hasMore: boolean): string {
+  return hasMore || rows > countMax ? `${Math.min(rows, countMax)}+` : String(rows);
+}

@@ -30,7 +30,7 @@ import { catalogFaults } from "./errors.ts";
 import { importSource, reportMessage } from "./import/convert-import.ts";
 import type { ToolkitImporter } from "./import/import-toolkit.ts";
 import type { AuthScheme, Tool, Toolkit } from "./model.ts";
-import { parseKeptToolkit, parsePrivateToolkit } from "./private/parse-definition.ts";
+import { buildCheckedToolkit, parsePrivateToolkit } from "./private/parse-definition.ts";
 import { checkPhrases, phrasesText } from "./private/phrases.ts";
 import type { CatalogViews } from "./private/private-toolkits.ts";
 import { createPublisher } from "./private/publish.ts";
@@ -204,7 +204,7 @@ async function parseDefinition(
     if (definitionJson.length <= smallMax) return await parsePrivateToolkit(definitionJson, projectId);
     const faults = await importer.check(definitionJson, projectId);
     if (faults.length > 0) throw new DefinitionError(faults);
-    return await parseKeptToolkit(definitionJson, { ownerProjectId: projectId, isImported: false });
+    return await buildCheckedToolkit(definitionJson, { ownerProjectId: projectId, isImported: false });
   } catch (error) {
     if (error instanceof DefinitionError) throw catalogFaults.DEFINITION_INVALID(error);
     throw error;

@@ -11,7 +11,7 @@ import type { FoundToolkitClient } from "@svc/db/catalog/clients";
 import { faultOfHeaderName } from "../check/known-names.ts";
 import { catalogFaults } from "../errors.ts";
 import type { Toolkit } from "../model.ts";
-import { parseKeptToolkit } from "../private/parse-definition.ts";
+import { buildCheckedToolkit } from "../private/parse-definition.ts";
 import { DefinitionError, type FileFault } from "../read/definition-file.ts";
 import type { OauthDocument } from "../read/documents.ts";
 import type { MergeResult, MergeTask } from "../source/compare-texts.ts";
@@ -252,10 +252,10 @@ export function createToolkitImporter({
       if (source.kind === "openapi" && (source.url === "") === (source.document === ""))
         throw catalogFaults.SOURCE_INVALID("openapi needs either url or document", "Set exactly one of the two.");
       const { comparison: _comparison, trusted: _trusted, ...made } = await importOne(source, undefined, projectId);
-      // The thread has made all checks. What is left is cheap, and other work of the node can run between its parts.
+      // The thread has made all checks.
       return {
         ...made,
-        toolkit: await parseKeptToolkit(made.definitionJson, { ownerProjectId: projectId, isImported: true }),
+        toolkit: await buildCheckedToolkit(made.definitionJson, { ownerProjectId: projectId, isImported: true }),
       };
     },
     refresh: importOne,

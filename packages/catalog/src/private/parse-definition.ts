@@ -125,6 +125,14 @@ export async function parseKeptToolkit(
   return build(files, owner, slices);
 }
 
+/**
+ * Returns the compiled toolkit (an app's tools and webhooks) of a definition that `checkPrivateToolkit` has just accepted, for example in the
+ * thread of imports. Checks nothing. Pauses between two tools, so that other work of the node can run.
+ */
+export async function buildCheckedToolkit(definitionJson: string, owner: ToolkitOwner): Promise<Toolkit> {
+  return build(filesOfDocument(await parseJson(definitionJson)), owner, createDefinitionSlices());
+}
+
 /** The project that published a private toolkit. `isImported`: true if the toolkit was imported from the app itself, so that it is live. */
 export type ToolkitOwner = { readonly ownerProjectId: ProjectId; readonly isImported: boolean };
 

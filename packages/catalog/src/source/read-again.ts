@@ -3,7 +3,7 @@ import { type ToolkitSource, toolkitSourcesForProject } from "@svc/db/catalog/so
 import type { Database } from "@svc/db/connect";
 import { catalogFaults } from "../errors.ts";
 import type { ReadImport, ToolkitImporter } from "../import/import-toolkit.ts";
-import { parseKeptToolkit } from "../private/parse-definition.ts";
+import { buildCheckedToolkit } from "../private/parse-definition.ts";
 import type { CatalogViews, PublishedToolkit } from "../private/private-toolkits.ts";
 import { createPublisher } from "../private/publish.ts";
 import type { TrustedChanges } from "./compare-texts.ts";
@@ -47,7 +47,7 @@ export function createSourceReader({ db, clock, views, importer }: SourceReaderO
   const publish = createPublisher(views);
   /** Adds the toolkit that trusted changes make. Undefined if the catalog refuses it: all changes then wait for an approver. */
   const publishable = async (projectId: ProjectId, { definitionJson, ...trusted }: TrustedChanges) => {
-    const toolkit = await parseKeptToolkit(definitionJson, { ownerProjectId: projectId, isImported: true });
+    const toolkit = await buildCheckedToolkit(definitionJson, { ownerProjectId: projectId, isImported: true });
     const made = { ...trusted, toolkit, definitionJson };
     try {
       await publish(projectId, made, { dryRun: true, mustBeNew: false, source: undefined });

@@ -13,7 +13,7 @@ import { readBoundText } from "../bound/binding.ts";
 import { catalogFaults } from "../errors.ts";
 import { reportMessage } from "../import/convert-import.ts";
 import type { Toolkit } from "../model.ts";
-import { parseKeptToolkit } from "../private/parse-definition.ts";
+import { buildCheckedToolkit } from "../private/parse-definition.ts";
 import { createPublisher } from "../private/publish.ts";
 import type { CatalogView, ToolkitSourceState } from "../view/view.ts";
 import type { DefinitionDifferences } from "./compare-definitions.ts";
@@ -106,7 +106,7 @@ export function createSourceCalls(options: SourceCallsOptions): SourceCalls {
       const merged = await importer.merge(task, projectId);
       if (merged === "outdated") throw catalogFaults.CHANGES_OUTDATED(slug, "digest");
       const { definitionJson, rest } = merged;
-      const toolkit = await parseKeptToolkit(definitionJson, { ownerProjectId: projectId, isImported: true });
+      const toolkit = await buildCheckedToolkit(definitionJson, { ownerProjectId: projectId, isImported: true });
       await publish(
         projectId,
         { toolkit, definitionJson },

@@ -103,6 +103,14 @@ test("a repeated header is kept joined, names in lower case, values up to 1,024 
   expect(responseHeaders).toMatchObject({ "x-many": "a, b", "x-long": "x".repeat(1_024) });
 });
 
+test("kept headers have at most 4,096 bytes together, and one that does not fit is left out whole", async () => {
+  const many = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`x-${index}`, "v".repeat(1_000)]));
+  const { responseHeaders } = await answered({ headers: { ...many, "x-last": "fits" } });
+  const sizes = Object.entries(responseHeaders).map(([name, value]) => name.length + value.length);
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(4_096);
+  expect(responseHeaders).toMatchObject({ "x-0": "v".repeat(1_000), "x-last": "fits" });
+});
+
 test("at most 50 headers are kept", async () => {
   const headers = Object.fromEntries(Array.from({ length: 80 }, (_, index) => [`x-${index}`, "v"]));
   expect(Object.keys((await answered({ headers })).responseHeaders)).toHaveLength(50);

@@ -21,6 +21,10 @@ export type Attempt = {
   error: string;
   /** The IP address to which svc connected. Empty if there was no connection attempt. */
   address: string;
+  /**
+   * Headers of the endpoint's answer, at most 50 and at most 4,096 bytes together. A value is cut off after 1,024 characters. A header that
+   * does not fit is left out.
+   */
   responseHeaders: Record<string, string>;
   /** The first bytes of the endpoint's answer, as text. The request's `keptBytes` says how many are kept (default 1,024). */
   responseBody: string;
@@ -73,6 +77,8 @@ const keptBodyBytes = 1024;
 const readBodyBytes = 65_536;
 const keptHeadersMax = 50;
 const keptHeaderValueMax = 1024;
+/** Maximum size of the names and values of all kept headers together, in bytes. */
+const keptHeadersBytes = 4_096;
 
 /** Sends one POST request and follows no redirect. Resolves within `timeoutMs` and never rejects. `abort` ends the request early. */
 export function send(
@@ -214,10 +220,16 @@ function networkError(error: unknown): string {
 function keptHeaders(headers: Record<string, string | string[] | undefined>): Record<string, string> {
   const kept: Record<string, string> = {};
   let count = 0;
+  let bytes = 0;
   for (const name in headers) {
     const value = headers[name];
-    if (value === undefined || count++ >= keptHeadersMax) continue;
-    kept[name] = storableText(Array.isArray(value) ? value.join(", ") : value).slice(0, keptHeaderValueMax);
+    if (value === undefined || count >= keptHeadersMax) continue;
+    const text = storableText(Array.isArray(value) ? value.join(", ") : value).slice(0, keptHeaderValueMax);
+    const size = Buffer.byteLength(name) + Buffer.byteLength(text);
+    if (bytes + size > keptHeadersBytes) continue;
+    bytes += size;
+    count += 1;
+    kept[name] = text;
   }
   return kept;
 }

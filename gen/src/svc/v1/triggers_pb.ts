@@ -1116,7 +1116,8 @@ export type DeliveryAttempt = Message<"svc.v1.DeliveryAttempt"> & {
   error: string;
 
   /**
-   * Headers of the answer, with names in lower case. Values of a repeated header are joined with `, `.
+   * Headers of the answer, with names in lower case. Values of a repeated header are joined with `, `. At most 50 headers
+   * and 4,096 bytes are kept; a header that does not fit is left out.
    *
    * @generated from field: map<string, string> response_headers = 8;
    */
@@ -1628,13 +1629,14 @@ export const GetSubscriptionResponseSchema: GenMessage<GetSubscriptionResponse> 
   messageDesc(file_svc_v1_triggers, 27);
 
 /**
- * Results of the deliveries to one subscription that were queued in a span. It covers at most the newest 5,000 of them.
+ * Results of the deliveries to one subscription that were queued in a span. It covers at most the newest 5,000 of them,
+ * and fewer if their stored attempts have more than 16 MiB.
  *
  * @generated from message svc.v1.SubscriptionStats
  */
 export type SubscriptionStats = Message<"svc.v1.SubscriptionStats"> & {
   /**
-   * Start of the span that is covered. Later than `statsSince` if the span has more than 5,000 deliveries.
+   * Start of the span that is covered. Later than `statsSince` if the span has more deliveries than are covered.
    *
    * @generated from field: google.protobuf.Timestamp since = 1;
    */
@@ -1648,7 +1650,7 @@ export type SubscriptionStats = Message<"svc.v1.SubscriptionStats"> & {
   until?: Timestamp | undefined;
 
   /**
-   * True if the span has more than 5,000 deliveries, so that `since` is later than `statsSince`.
+   * True if the span has more deliveries than are covered, so that `since` is later than `statsSince`.
    *
    * @generated from field: bool cut = 3;
    */

@@ -2,15 +2,27 @@ import { type DeliveryId, type EventId, idOfUuid, type ProjectId, uuidOfId } fro
 import type { Executor } from "../connect.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 
+/** Number of characters at the start of an entry in which its first seven values are looked for. */
+const startCharsMax = 4_096;
+/** Regular expression of PostgreSQL for a number, a text or null in JSON. */
+const scalar = String.raw`(?:[0-9.eE+-]+|null|"(?:[^"\\]|\\.)*")`;
+/**
+ * SQL for the first seven values of an entry as the start of a JSON list. Null if the entry does not begin with seven such values. The last
+ * of them, the error, is a text. So a cut value never matches.
+ */
+const entryStart = String.raw`ltrim(substring(left(a.entry #>> '{}', ${startCharsMax}) from '^[0-9]*\[(?:${scalar},){6}"(?:[^"\\]|\\.)*"'), '0123456789')`;
+
 /**
  * SQL that reads an entry of `deliveries.attempt_log` as a list `p`: number, start, duration, URL, address, status and error. An entry is a
- * text after its version, or an object of an earlier version. The answers of endpoints are not read: they can be large.
+ * text after its version, or an object of an earlier version. The answers of endpoints follow after these values and can be large. So only
+ * the start of a text is parsed, and a whole text only if its start has another form. `offset 0`: an entry is read once, not once for each
+ * use of `p`.
  */
 export const attemptParts = `cross join lateral (select case
-    when jsonb_typeof(a.entry) = 'string' then substr(a.entry #>> '{}', strpos(a.entry #>> '{}', '['))::jsonb
+    when jsonb_typeof(a.entry) = 'string' then coalesce(${entryStart} || ']', substr(a.entry #>> '{}', strpos(a.entry #>> '{}', '[')))::jsonb
     when a.entry ? 'p' then (a.entry ->> 'p')::jsonb
     else jsonb_build_array(a.entry -> 'number', a.entry -> 'startedAt', a.entry -> 'durationMs', null, null, a.entry -> 'statusCode', a.entry -> 'error')
-  end as p) parts`;
+  end as p offset 0) parts`;
 
 /** One attempt of a delivery in short. `number`: its number in the retry schedule, which leaves out manual attempts. */
 export type AttemptMark = {

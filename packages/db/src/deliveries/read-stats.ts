@@ -5,8 +5,13 @@ import { lastUuid } from "../sql/newest-in.ts";
 import { statement } from "../sql/statement.ts";
 import { attemptParts } from "./read-marks.ts";
 
-/** Maximum number of deliveries from which statistics are computed. Reading the attempts of so many takes some 40 ms. */
+/** Maximum number of deliveries from which statistics are computed. */
 const countedMax = 5_000;
+/**
+ * Maximum size in the database of the attempts from which statistics are computed, in bytes. PostgreSQL loads the stored answers of the
+ * endpoint with the attempts. Attempts of versions before 0.2 have up to 52 KB each. The newest delivery is always counted.
+ */
+const countedBytesMax = 16_777_216;
 /** Number of parts into which the span of the attempts is divided. */
 const barsCount = 48;
 const answersMax = 12;
@@ -21,7 +26,7 @@ const scan = scanOf("deliveries", "project_id, subscription_id, id, event_id, st
 });
 
 type StatsRow = {
-  scanned: number;
+  is_cut: boolean;
   first_id: string | null;
   delivered: number;
   failed: number;
@@ -33,8 +38,15 @@ type StatsRow = {
   bars: [number, number, number][] | null;
 };
 
+/** SQL for the counted deliveries. The size of the attempts is known without loading them. */
+const countedDeliveries = `select * from (
+     select s.*, row_number() over newest as rank, sum(pg_column_size(attempt_log)) over newest as bytes
+     from scanned s window newest as (order by id desc rows unbounded preceding)) s
+   where rank = 1 or (rank <= ${countedMax} and bytes <= ${countedBytesMax})`;
+/** SQL that is true if the span has more deliveries than are counted. */
+const hasMore = "(select count(*) from scanned) > (select count(*) from counted)";
 /** SQL for the first id of the time of the oldest counted delivery. Null if the span has no more deliveries than are counted. */
-const firstOfCut = `select (left(id::text, 13) || '-0000-0000-000000000000')::uuid from scanned order by id desc offset ${countedMax} limit 1`;
+const firstOfCut = `select (left(min(id::text), 13) || '-0000-0000-000000000000')::uuid from counted where ${hasMore}`;
 /**
  * SQL condition that a replay of failed deliveries can deliver the event of `f`. It delivers no test events, and no events from before the
  * counted span.
@@ -45,16 +57,16 @@ const isReplayable = `exists (select from events e where e.project_id = $1::uuid
 /** Reads the newest deliveries of a subscription by the index deliveries_subscription, and counts them and their attempts. */
 const selectStats = statement<StatsRow>(
   "read_subscription_stats",
-  `with scanned as materialized (${scan}), tried as materialized (
+  `with scanned as materialized (${scan}), counted as materialized (${countedDeliveries}), tried as materialized (
      select (p ->> 1)::float8 as at, (p ->> 2)::int4 as ms, (p ->> 5)::int4 as status, substring(p ->> 6 from '^[^ :]*') as error
-     from scanned d cross join lateral jsonb_array_elements(d.attempt_log) a(entry) ${attemptParts}
+     from counted d cross join lateral jsonb_array_elements(d.attempt_log) a(entry) ${attemptParts}
    )
    select s.*, r.resendable, t.p95_ms, answers.rows as answers, bars.rows as bars
-   from (select count(*)::int4 as scanned, (array_agg(id order by id))[1] as first_id,
+   from (select ${hasMore} as is_cut, (array_agg(id order by id))[1] as first_id,
        count(*) filter (where state = 'delivered')::int4 as delivered, count(*) filter (where state = 'dead_letter')::int4 as failed,
        count(*) filter (where state = 'pending' and attempts = 0)::int4 as waiting,
-       count(*) filter (where state = 'pending' and attempts > 0)::int4 as retrying from scanned) s,
-     (select count(*)::int4 as resendable from (select distinct event_id from scanned where state = 'dead_letter') f
+       count(*) filter (where state = 'pending' and attempts > 0)::int4 as retrying from counted) s,
+     (select count(*)::int4 as resendable from (select distinct event_id from counted where state = 'dead_letter') f
        where not exists (select from deliveries o where o.project_id = $1::uuid and o.event_id = f.event_id
          and ${filterBy("o.subscription_id", "$2::uuid")} and o.state in ('delivered', 'pending') offset 0)
          and ${isReplayable}) r,
@@ -90,7 +102,10 @@ export type SubscriptionStats = {
   readonly bars: readonly { readonly atMs: number; readonly succeeded: number; readonly failed: number }[];
 };
 
-/** Returns the results of the deliveries to one subscription that were queued in a span. Reads at most the newest 5,000 deliveries. */
+/**
+ * Returns the results of the deliveries to one subscription that were queued in a span. Reads at most the newest 5,000 deliveries,
+ * and at most 16 MiB of stored attempts.
+ */
 export async function readSubscriptionStats(
   db: Executor,
   projectId: ProjectId,
@@ -101,9 +116,8 @@ export async function readSubscriptionStats(
   const place = [uuidOfId(projectId), uuidOfId(id), firstUuidAt(sinceMs)];
   const [row] = await selectStats(db, [...place, sinceMs, endMs]);
   if (row === undefined) throw new Error("read_subscription_stats returned no row");
-  const { scanned, first_id: first, answers, bars, p95_ms: p95Ms, ...counts } = row;
-  const isCut = scanned > countedMax;
-  const counted = new Map((bars ?? []).map(([part, succeeded, failed]) => [part, { succeeded, failed }]));
+  const { is_cut: isCut, first_id: first, answers, bars, p95_ms: p95Ms, ...counts } = row;
+  const partsOfBars = new Map((bars ?? []).map(([part, succeeded, failed]) => [part, { succeeded, failed }]));
   return {
     ...{ delivered: counts.delivered, failed: counts.failed, waiting: counts.waiting, retrying: counts.retrying },
     resendable: counts.resendable,
@@ -113,7 +127,7 @@ export async function readSubscriptionStats(
     answers: (answers ?? []).map(([statusCode, error, count]) => ({ statusCode, error, count })),
     bars: Array.from({ length: barsCount }, (_, part) => ({
       atMs: Math.round(sinceMs + (part * (endMs - sinceMs)) / barsCount),
-      ...(counted.get(part) ?? { succeeded: 0, failed: 0 }),
+      ...(partsOfBars.get(part) ?? { succeeded: 0, failed: 0 }),
     })),
   };
 }

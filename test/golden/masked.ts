@@ -21,6 +21,8 @@ const varying: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/"park":\{"reason":"wait"[^}]*\},/g, ""],
   // How long a job has run so far.
   [/(?<="used":\{"deadlineSeconds":)\d+/g, "0"],
+  // The days of the next times of a schedule.
+  [/(?<="local":")\d{4}-\d\d-\d\d(?=T)/g, "2026-01-05"],
   // The day of the recording, and how many times of a schedule the last day had.
   [/(?<="day":")\d{4}-\d\d-\d\d(?=")/g, "2026-01-05"],
   [/(?<="policy":"queueAll","total":)\d+,"started":\d+/g, '1,"started":1'],

@@ -31,11 +31,11 @@ export async function measureWork(page: Page, act: () => Promise<unknown>): Prom
 
 /**
  * Measures, up to four times while the result exceeds the budget, and prints both figures with the budget. Fails if the processor time
- * exceeds it; on a quiet machine the elapsed time counts too.
+ * exceeds it; on a quiet machine the elapsed time counts too. A slower machine has a larger budget.
  */
 export async function expectWithin(what: string, budgetMs: number, measure: () => Promise<Effort>): Promise<void> {
   const isOver = ({ clockMs, cpuMs }: Effort) =>
-    cpuMs > processorBudgetMs(budgetMs) || (isClockJudged && clockMs > budgetMs);
+    cpuMs > processorBudgetMs(budgetMs) || (isClockJudged && clockMs > processorBudgetMs(budgetMs));
   let best = await measure();
   for (let n = 1; n < tries && isOver(best); n += 1) {
     const next = await measure();
@@ -45,5 +45,5 @@ export async function expectWithin(what: string, budgetMs: number, measure: () =
   const figures = `${clockMs.toFixed(0)} ms, ${cpuMs.toFixed(0)} of the processor, budget ${budgetMs}`;
   process.stdout.write(`console: ${what}: ${figures}\n`);
   expect(cpuMs, `${what}, of the processor`).toBeLessThanOrEqual(processorBudgetMs(budgetMs));
-  if (isClockJudged) expect(clockMs, `${what}, by the clock`).toBeLessThanOrEqual(budgetMs);
+  if (isClockJudged) expect(clockMs, `${what}, by the clock`).toBeLessThanOrEqual(processorBudgetMs(budgetMs));
 }

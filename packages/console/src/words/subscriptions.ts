@@ -27,7 +27,7 @@ const words: Record<HealthState, Word> = {
   },
   backing_off: {
     word: "Failing",
-    tone: "warn",
+    tone: "bad",
     icon: "clock",
     says: "The endpoint is failing. svc sends nothing until the next test.",
   },

@@ -36,8 +36,8 @@ export function ContactItem({
     <Disclosure
       summary={
         <>
-          <b>{principalId}</b>
-          <span>{name}</span>
+          <b>{name || principalId}</b>
+          {name !== "" && name !== principalId && <code>{principalId}</code>}
           {contact.approver && <State word={approver} />}
           <span>{reach === undefined ? "gets no messages" : `gets messages by ${reach.toolSlug}`}</span>
         </>

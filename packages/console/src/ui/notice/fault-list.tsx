@@ -35,6 +35,16 @@ export function FaultList({
   );
 }
 
+/** Returns the place of a warning in a program for people: `programJson/steps/0/rows` gives `“rows” of step 1`. */
+function placeWords(field: string): string {
+  const path = field.replace(/^(?:program|definition)Json/, "").replace(/^\/program(?=\/)/, "");
+  const [, index, rest = ""] = /^\/steps\/(\d+)(?:\/(.+))?$/.exec(path) ?? [];
+  const named = (parts: string) => `“${parts.replaceAll("/", ".")}”`;
+  if (index === undefined) return path === "" ? "" : named(path.slice(1));
+  const step = `step ${Number(index) + 1}`;
+  return rest === "" ? `S${step.slice(1)}` : `${named(rest)} of ${step}`;
+}
+
 /** The warnings about a document. Each shows its position in the document and what to do. Draws nothing if there are no warnings. */
 export function NoteList({
   notes,
@@ -52,7 +62,7 @@ export function NoteList({
       <ul>
         {notes.map(({ field, reason, message, help }) => (
           <li key={`${field} ${reason} ${message}`}>
-            {field.replace(/^(?:program|definition)Json/, "")} {message}. If that is not meant: {pageWords(help)}.
+            {placeWords(field)} {message}. If that is not meant: {pageWords(help)}.
           </li>
         ))}
       </ul>

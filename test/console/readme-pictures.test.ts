@@ -74,6 +74,7 @@ browserTest.each(isWhole ? [...mocked, ...others] : mocked)(
     }
     await page.emulateMedia({ colorScheme: null });
   },
+  300_000,
 );
 
 browserTest.skipIf(!isWhole)(

@@ -56,6 +56,7 @@ const rest = [
     "conformance/requests",
     "sdk-package",
     "authorization/waiting",
+    "cells",
     "confirm-attacks",
     "confirm-model",
     "confirm-properties",
@@ -131,7 +132,7 @@ const rest = [
     "triggers/src/replays/replays",
     "tools/src/embeddings/find-tools",
   ),
-  ...named("packages/server/src", "admin/restores", "listen/refusal-pace", "vault/vault"),
+  ...named("packages/server/src", "admin/restores", "listen/refusal-pace", "moves/move-project", "vault/vault"),
 ];
 
 /** Floods, of which only a machine with nothing else to do can say what they cost others. `npm run test:attacks` runs them. */

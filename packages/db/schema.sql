@@ -782,6 +782,8 @@ create table projects (
   routing_version bigint default 1 not null,
   catalog_version bigint default 0 not null,
   first_agent_call_at timestamp(3) with time zone,
+  hold text default ''::text not null,
+  moved_to text default ''::text not null,
   constraint projects_pkey PRIMARY KEY (id)
 );
 CREATE UNIQUE INDEX projects_name ON public.projects USING btree (name);

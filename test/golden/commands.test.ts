@@ -106,6 +106,7 @@ const beginnings: Readonly<Record<string, (door: { url: string; key: string }) =
 /** Commands of which no success is recorded, each with the reason. */
 const unshown: Readonly<Record<string, string>> = {
   backup: "copies a store that the service embeds: test/drill.test.ts",
+  "cells config": "reads the database of a cell: test/cells.test.ts",
   completion: "prints a script of 30 KB: packages/cli/src/custom/completion.test.ts",
   "connections test": "knows nothing in the sandbox: packages/cli/src/topics/connections.test.ts",
   doctor: "needs a deployment in which all is right: test/doctor.test.ts",
@@ -115,6 +116,7 @@ const unshown: Readonly<Record<string, string>> = {
   "people invite": "needs an identity provider: test/people/commands.test.ts",
   "people remove": "needs a person who signed in: test/people/commands.test.ts",
   "people role": "needs a person who signed in: test/people/commands.test.ts",
+  "projects move": "needs two cells: test/cells.test.ts",
   restore: "unpacks what `svc backup` wrote: test/drill.test.ts",
   serve: "goes on until it is interrupted: test/serve.test.ts",
   "vault rotate": "needs a second vault key: packages/server/src/vault/vault.test.ts",

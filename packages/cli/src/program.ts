@@ -30,6 +30,7 @@ import { addAgentKeysCommand } from "./topics/agent-keys.ts";
 import { addAskEndpointsCommand } from "./topics/ask-endpoints.ts";
 import { addAsksCommand } from "./topics/asks.ts";
 import { addAuditCommand } from "./topics/audit.ts";
+import { addCellsCommand } from "./topics/cells.ts";
 import { addConnectionsCommand } from "./topics/connections.ts";
 import { addConsoleCommand } from "./topics/console.ts";
 import { addContactsCommand } from "./topics/contacts.ts";
@@ -95,6 +96,7 @@ const commands: Readonly<Record<string, CommandMaker>> = {
   projects: addProjectsCommand,
   keys: addKeysCommand,
   people: addPeopleCommand,
+  cells: addCellsCommand,
   quarantine: addQuarantineCommand,
   vault: addVaultCommand,
   backup: addBackupCommand,

@@ -61,6 +61,7 @@ export {
   vaultKeyIdOf,
 } from "./crypto/seal.ts";
 export {
+  apiKeyPrefix,
   digestSecret,
   equalConstantTime,
   generateApiKey,
@@ -101,6 +102,7 @@ export {
   wireParts,
 } from "./faults/fault-text.ts";
 export { coreFaults } from "./faults/faults.ts";
+export { cellMark, createProjectId, isCell, parseCell, webhookBase } from "./ids/cell.ts";
 export {
   type AccountId,
   type AuditId,

@@ -221,7 +221,7 @@ export function createNode(parts: NodeParts): Node {
     wakeReplays: wakeStanding,
     restored: parts.restored,
     secretOf,
-    portalUrl: parts.portalUrl,
+    ...{ cell: parts.cell, portalUrl: parts.portalUrl },
     onKeysEnded: parts.onKeysEnded,
   };
   const { sandboxMode, publicUrl, consoleUrl } = parts;

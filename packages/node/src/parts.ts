@@ -109,6 +109,8 @@ export type NodeParts = {
   readonly publicUrl: () => string;
   /** Returns the console's address with a trailing slash, or undefined if no console is served. */
   readonly consoleUrl?: (() => string) | undefined;
+  /** Name of the deployment's cell, which the paths of incoming webhooks carry. Undefined if the deployment is not a cell. */
+  readonly cell?: string | undefined;
   /** Returns the portal's address with a trailing slash. The function is absent if the console, and with it the portal, is not served. */
   readonly portalUrl?: (() => string) | undefined;
   /** Called when an API call to this node has ended keys. The server then refuses these keys at once. */

@@ -15,7 +15,7 @@ import { createGrantParts, type GrantParts } from "./authorization/parts.ts";
 import { bodyBudgetBytes, createBodyBudget } from "./body/body-budget.ts";
 import { createIntake, type Intake } from "./body/intake.ts";
 import type { Config } from "./config/settings.ts";
-import { consolePath, portalPath } from "./console/headers.ts";
+import { consolePath, ofCell, portalPath } from "./console/headers.ts";
 import { type ConsoleParts, createConsoleParts } from "./console/parts.ts";
 import type { BuiltConsole } from "./console/read-files.ts";
 import { createHealth, type Health } from "./health/health.ts";
@@ -220,12 +220,12 @@ function createOwnNode(
       messageOf: (call) => node.apps.ledger.openMessage(call),
       appNames: appNamesOf(catalog),
     }),
-    restored: restored.last,
+    ...{ restored: restored.last, cell: config.cell },
     onDueElsewhere: share?.tellWorkDue,
     // A worker node does not serve the console, but it sends the console's address to people.
     ...(config.isConsoleOn && {
-      consoleUrl: () => `${publicUrl()}${consolePath}`,
-      portalUrl: () => `${publicUrl()}${portalPath}`,
+      consoleUrl: () => `${publicUrl()}${ofCell(consolePath, config.cell)}`,
+      portalUrl: () => `${publicUrl()}${ofCell(portalPath, config.cell)}`,
     }),
   });
   share?.onWorkDue(() => node.wake());

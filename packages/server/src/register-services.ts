@@ -43,6 +43,7 @@ export function registerServices(router: ConnectRouter, parts: ServerParts): voi
       db,
       clock,
       publicUrl,
+      cell: config.cell,
       sessionMaxMs: config.sessionMaxMs,
       sessions: parts.console?.sessions,
     }),
@@ -53,7 +54,15 @@ export function registerServices(router: ConnectRouter, parts: ServerParts): voi
   };
   router.service(
     GrantsService,
-    createGrantsService({ db, clock, sealer, views: node.views, onChanged, onRevoked: forgetKeys(parts) }),
+    createGrantsService({
+      db,
+      clock,
+      sealer,
+      cell: config.cell,
+      views: node.views,
+      onChanged,
+      onRevoked: forgetKeys(parts),
+    }),
   );
   node.register(router);
   router.service(
@@ -92,6 +101,7 @@ function createAdministration(parts: ServerParts): ReturnType<typeof createAdmin
       db: store.db,
       clock: store.clock,
       sealer: vault.sealer,
+      cell: config.cell,
       quarantine,
       jobs,
       nodeId,

@@ -1,7 +1,17 @@
-import { type Clock, createBatcher, createId, type Fault, type ProjectId, type Sealer, storableText } from "@svc/core";
+import {
+  type Clock,
+  coreFaults,
+  createBatcher,
+  createId,
+  type Fault,
+  type ProjectId,
+  type Sealer,
+  storableText,
+} from "@svc/core";
 import { type Executor, withTransaction } from "@svc/db/connect";
 import { isUnavailable } from "@svc/db/driver";
 import { type OperationalEvent, occurrenceOf, publishOperationalEvents } from "@svc/db/events/operational";
+import { lockUnheld } from "@svc/db/moves/hold";
 import { putQuarantinedPosts, type QuarantinedPost } from "@svc/db/quarantine/repo";
 import type { Filters } from "./filters/filters.ts";
 import { turnOfLarge } from "./normalize.ts";
@@ -86,6 +96,8 @@ async function chargeQuarantined(
 ): Promise<Fault | undefined> {
   const post = { toolkitSlug, triggerSlug: "", to: { projectId, entityId: "" } };
   const view = await routing.prepare(db, [post]);
+  const moving = view.holdOf(projectId);
+  if (moving !== undefined) return coreFaults.PROJECT_MOVING(moving.hold, moving.to);
   const refusal = quotas.admit([{ projectId, quotas: view.quotasOf(projectId) }]);
   if (refusal !== undefined) quotas.refused(refusal);
   return refusal?.fault;
@@ -109,6 +121,11 @@ async function storeQuarantined(
   if (own.length === 0) return putQuarantinedPosts(db, rows);
   const nowMs = clock.now();
   await withTransaction(db, async (tx) => {
+    // The locks keep a move of these projects from beginning before the posts are stored.
+    await lockUnheld(
+      tx,
+      own.map(({ projectId }) => projectId),
+    );
     await putQuarantinedPosts(tx, rows);
     await publishOperationalEvents(tx, own, (received) => quarantineEvents(received, nowMs), { filters, nowMs });
   });

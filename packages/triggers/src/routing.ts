@@ -6,6 +6,7 @@ import type { RoutingSnapshot, ShardVersion } from "@svc/db/events/record";
 import { readDeploymentRouting } from "@svc/db/projects/repo";
 import {
   type EntityRouting,
+  type HeldProject,
   type ProjectRouting,
   type RoutedSubscription,
   readEntityRouting,
@@ -75,6 +76,8 @@ export type RoutingView = {
   heardAt(projectId: ProjectId, post: RoutedPost): number | undefined;
   /** Returns the quotas that are set for a project that receives webhook posts. Quotas that are not set are absent. */
   quotasOf(projectId: ProjectId): Quotas;
+  /** Returns the move of a project to another cell, during which it takes no posts here. Undefined if the project works here. */
+  holdOf(projectId: ProjectId): HeldProject | undefined;
   /**
    * Returns the versions of the routing data that were used for these projects. If a version has changed in the database, the routing data
    * may be outdated.
@@ -163,6 +166,7 @@ export function createRouting(most = entitiesMax): Routing {
           return project?.subscribedTriggers.includes(triggerSlug) === true ? project.version : undefined;
         },
         quotasOf: (projectId) => own.get(projectId)?.quotas ?? {},
+        holdOf: (projectId) => own.get(projectId)?.hold,
         seen: (seenIds) => ({
           version: deployment.version,
           projects: new Map([...new Set(seenIds)].map((id) => [id, own.get(id)?.version ?? 0])),

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import {
   type Clock,
+  coreFaults,
   createId,
   type EventId,
   type Fault,
@@ -362,12 +363,13 @@ function refusePosts(
   { posts, admitted }: { readonly posts: readonly NormalizedEvent[]; readonly admitted: Set<RoutedPost> },
 ): RefusedPosts {
   const refused = new Map<RoutedPost, PostRefusal>();
-  if (quotas === undefined) return refused;
   for (const post of posts) {
-    if (admitted.has(post)) continue;
-    const receivers = routing
-      .receivers(post)
-      .map(({ projectId }) => ({ projectId, quotas: routing.quotasOf(projectId) }));
+    const projectIds = routing.receivers(post).map(({ projectId }) => projectId);
+    // Even an admitted post: the move may have begun after its first try. The sender posts it again, to the cell that then has the project.
+    const moving = projectIds.flatMap((id) => routing.holdOf(id) ?? [])[0];
+    if (moving !== undefined) refused.set(post, { fault: coreFaults.PROJECT_MOVING(moving.hold, moving.to), over: [] });
+    if (quotas === undefined || moving !== undefined || admitted.has(post)) continue;
+    const receivers = projectIds.map((projectId) => ({ projectId, quotas: routing.quotasOf(projectId) }));
     const isRest = receivers.some(({ projectId }) => post.roomy?.has(projectId));
     const refusal = quotas.admit(receivers, isRest);
     if (refusal !== undefined) refused.set(post, refusal);

@@ -3,12 +3,13 @@ import { findProjectId } from "../command/client.ts";
 import type { Run } from "../command/declared.ts";
 import { call, list, topic } from "../command/topic.ts";
 import { addProjectDelete } from "../custom/erase.ts";
+import { addProjectMove } from "../custom/move-project.ts";
 import { addProjectPolicy, addProjectQuotas } from "../custom/project-policy.ts";
 import { countText, tableLines } from "../text/table.ts";
 
 const { createProject, listProjects, getProjectUsage } = AdminService.method;
 
-/** The commands `svc projects create|delete|list|policy|quotas|usage`, with which the administrator handles projects. */
+/** The commands `svc projects create|delete|move|list|policy|quotas|usage`, with which the administrator handles projects. */
 export const addProjectsCommand = topic({
   says: "create, list and delete projects, set their limits, and show their use, as the administrator",
   examples: ["svc projects create billing", "svc projects list"],
@@ -22,6 +23,7 @@ export const addProjectsCommand = topic({
       examples: ["svc projects create billing"],
     }),
     delete: addProjectDelete,
+    move: addProjectMove,
     list: list(listProjects, {
       says: "list the projects of the deployment, newest first",
       rows: "projects",

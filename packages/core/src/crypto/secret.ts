@@ -4,19 +4,24 @@ import { crc32 } from "node:zlib";
 const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const randomLength = 43; // 43 base62 characters have 256 bits
 const checksumLength = 6; // 6 base62 characters can store a CRC-32
-const apiKeyPattern = /^svc_[0-9A-Za-z]{43}_[0-9A-Za-z]{6}$/;
+const apiKeyPattern = /^svc_(?:[0-9a-z]{1,4}_)?[0-9A-Za-z]{43}_[0-9A-Za-z]{6}$/;
 const signingSecretPattern = /^whsec_[A-Za-z0-9+/]+={0,2}$/;
 /** Minimum and maximum size of a signing secret in bytes, as Standard Webhooks requires. */
 const signingSecretBounds = { min: 24, max: 64 };
 
 /**
- * Returns a new API key: `svc_`, 43 random base62 characters (256 bits), `_`, and the base62 CRC-32 of the text before it. svc stores only
- * the digest of a key.
+ * Returns a new API key: `svc_`, 43 random base62 characters (256 bits), `_`, and the base62 CRC-32 of the text before it. In a cell, the
+ * key begins with `svc_<cell>_`, so that proxies route by it. svc stores only the digest of a key.
  */
-export function generateApiKey(): string {
+export function generateApiKey(cell?: string): string {
   const random = Array.from({ length: randomLength }, () => base62.charAt(randomInt(base62.length)));
-  const body = `svc_${random.join("")}`;
+  const body = `${apiKeyPrefix(cell)}${random.join("")}`;
   return `${body}_${checksumOf(body)}`;
+}
+
+/** Returns the beginning of the API keys that a deployment creates: `svc_` or, in a cell, `svc_<cell>_`. */
+export function apiKeyPrefix(cell: string | undefined): string {
+  return cell === undefined ? "svc_" : `svc_${cell}_`;
 }
 
 /**

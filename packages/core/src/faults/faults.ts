@@ -75,6 +75,19 @@ export const coreFaults = defineFaults({
     says: "this node serves no console",
     help: "Start the service with SVC_CONSOLE=on.",
   },
+  /** The project is being moved to another cell, or works there already. The HTTP status is 503, so that senders try again. */
+  PROJECT_MOVING: {
+    code: "unavailable",
+    says: (hold: "moving" | "moved" | "arriving", cell: string) =>
+      hold === "moved"
+        ? `the project has moved to cell ${formatValue(cell)}`
+        : `the project is being moved to cell ${formatValue(cell)}`,
+    help: (hold: "moving" | "moved" | "arriving") =>
+      hold === "moved"
+        ? "Send the same request again in a moment. If this lasts, the proxies route by an old map: the operator prints a new one with svc cells config."
+        : "Send the same request again in a moment.",
+    retryAfterMs: 2_000,
+  },
   LINK_EXPIRY_INVALID: {
     code: "invalid_argument",
     field: "expiresAt",

@@ -100,7 +100,7 @@ export function parseId<P extends IdPrefix>(prefix: P, text: string): Id<P> | un
 
 /** Returns an id's UUID as text, as PostgreSQL stores it. */
 export function uuidOfId(id: Id<IdPrefix>): string {
-  const place = ((id.charCodeAt(id.length - 2) << 5) ^ id.charCodeAt(id.length - 1)) & (rememberedIds - 1);
+  const place = ((id.charCodeAt(id.length - 6) << 5) ^ id.charCodeAt(id.length - 5)) & (rememberedIds - 1);
   let known = remembered[place];
   if (known?.id !== id) {
     known = { id, uuid: uuidOfBytes(readTypeId(id, bytes)) };
@@ -110,7 +110,7 @@ export function uuidOfId(id: Id<IdPrefix>): string {
 }
 
 /**
- * Number of UUIDs that the cache below keeps. The last characters of an id, which are random, select its position in the cache. The cache
+ * Number of UUIDs that the cache below keeps. The characters before the last four, which are random, select its position in the cache. The cache
  * helps because the statements of a job contain the same few ids again and again.
  */
 const rememberedIds = 1024;

@@ -5,6 +5,7 @@ import { projectConfirmDocument } from "../documents/asks.ts";
 import type { ApiKey, CallerKey } from "../keys/repo.ts";
 import { findPerson } from "../people/people.ts";
 import { apiKeys, consoleSeats, consoleSessions, projectPolicies } from "../schema/index.ts";
+import type { ProjectHold } from "../schema/words.ts";
 import { fieldsOf, namesBut } from "../sql/codec.ts";
 import { compose, query } from "../sql/compose.ts";
 import { type RawRow, selectList, values } from "../sql/select-list.ts";
@@ -39,9 +40,12 @@ const readSeats = compose(
   "read_console_seats",
   { of: values(fieldsOf(consoleSeats, "sessionId")) },
   // `offset 0` makes PostgreSQL look up each key and policy by its id. A join might read all of them.
-  ({ of }) => query<RawRow<ApiKey> & { quotas: unknown; projectConfirm: string | null }>`
-    select ${keyColumns.text}, ${policyColumns.text}, p.confirm::text as "projectConfirm" from console_seats t
+  ({ of }) => query<
+    RawRow<ApiKey> & { quotas: unknown; projectConfirm: string | null; hold: ProjectHold; movedTo: string }
+  >`
+    select ${keyColumns.text}, ${policyColumns.text}, p.confirm::text as "projectConfirm", o.hold, o.moved_to as "movedTo" from console_seats t
     cross join lateral (select * from api_keys one where one.id = t.key_id offset 0) k
+    cross join lateral (select * from projects one where one.id = k.project_id offset 0) o
     left join lateral (select * from project_policies one where one.project_id = k.project_id offset 0) p on true
     where t.session_id = ${of.sessionId} order by t.created_at`,
 );
@@ -52,7 +56,7 @@ export async function listConsoleSeats(db: Executor, id: SessionId): Promise<Cal
   return rows.map((row) => {
     const { quotas, projectConfirm: stored, ...key } = keyColumns.read(policyColumns.read(row));
     const projectConfirm = stored === null ? noConfirmRule : projectConfirmDocument.read(JSON.parse(stored));
-    return { ...key, quotas: quotas ?? {}, projectConfirm };
+    return { ...key, quotas: quotas ?? {}, projectConfirm, hold: row.hold, movedTo: row.movedTo };
   });
 }
 

@@ -49,7 +49,13 @@ test("a key is found by its digest, also when it is revoked, and stored once", a
   const projectId = await addProject(db);
   const key = newKey(projectId, "one");
   await createApiKey(db, key);
-  expect(await findCallerKey(db, digestSecret("one"))).toEqual({ ...key, quotas: {}, projectConfirm: confirm });
+  expect(await findCallerKey(db, digestSecret("one"))).toEqual({
+    ...key,
+    quotas: {},
+    projectConfirm: confirm,
+    hold: "",
+    movedTo: "",
+  });
   expect(await findCallerKey(db, digestSecret("two"))).toBeUndefined();
   const twice = await createApiKey(db, newKey(projectId, "one")).catch((error: unknown) => error);
   expect(isUniqueViolation(twice, "api_keys_digest")).toBe(true);
@@ -60,6 +66,7 @@ test("a key is found by its digest, also when it is revoked, and stored once", a
     ...key,
     quotas: {},
     projectConfirm: confirm,
+    ...{ hold: "", movedTo: "" },
     revokedAt: nowMs + 1,
   });
 });

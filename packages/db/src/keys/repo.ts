@@ -1,7 +1,8 @@
 import { type ConfirmRule, isoTime, type KeyId, noConfirmRule, type ProjectId, type Quotas, uuidOfId } from "@svc/core";
 import { and, desc, eq, getTableColumns, gt, isNull, lt, or, type SQL, sql } from "drizzle-orm";
 import { type Executor, withTransaction } from "../connect.ts";
-import { apiKeys, projectPolicies } from "../schema/index.ts";
+import { apiKeys, projectPolicies, projects } from "../schema/index.ts";
+import type { ProjectHold } from "../schema/words.ts";
 import { arrayLiteral } from "../sql/statement.ts";
 import { endSubscriptionsOfKey } from "../subscriptions/routing.ts";
 
@@ -15,7 +16,13 @@ export type ApiKey = typeof apiKeys.$inferSelect;
 export type NewApiKey = typeof apiKeys.$inferInsert;
 
 /** The key that a caller presents, together with its project's configured quotas and confirmation rule. */
-export type CallerKey = ApiKey & { readonly quotas: Quotas; readonly projectConfirm: ConfirmRule };
+export type CallerKey = ApiKey & {
+  readonly quotas: Quotas;
+  readonly projectConfirm: ConfirmRule;
+  /** The state of a move of the project to another cell, and that cell. Both are empty if the project works here. */
+  readonly hold: ProjectHold;
+  readonly movedTo: string;
+};
 
 /** Stores a key. If a key with the same digest exists, throws a unique violation of `api_keys_digest`. */
 export async function createApiKey(db: Executor, key: NewApiKey): Promise<void> {
@@ -35,6 +42,10 @@ const quotasOfKey = sql<Quotas | null>`(
   select p.quotas from project_policies p where p.project_id = api_keys.project_id)`.mapWith(projectPolicies.quotas);
 const confirmOfProject = sql<ConfirmRule | null>`(
   select p.confirm from project_policies p where p.project_id = api_keys.project_id)`.mapWith(projectPolicies.confirm);
+const holdOfProject = sql<ProjectHold>`(select p.hold from projects p where p.id = api_keys.project_id)`.mapWith(
+  projects.hold,
+);
+const cellOfProject = sql<string>`(select p.moved_to from projects p where p.id = api_keys.project_id)`;
 
 /**
  * Returns the key with this digest, even if the key is expired or revoked. Undefined if the digest is unknown. Uses the unique index of
@@ -51,7 +62,10 @@ export function findCallerKeyById(db: Executor, id: KeyId): Promise<CallerKey | 
 
 async function findOneCallerKey(db: Executor, isMeant: SQL): Promise<CallerKey | undefined> {
   const [key] = await db.orm
-    .select({ ...getTableColumns(apiKeys), quotas: quotasOfKey, projectConfirm: confirmOfProject })
+    .select({
+      ...getTableColumns(apiKeys),
+      ...{ quotas: quotasOfKey, projectConfirm: confirmOfProject, hold: holdOfProject, movedTo: cellOfProject },
+    })
     .from(apiKeys)
     .where(isMeant);
   return key && { ...key, quotas: key.quotas ?? {}, projectConfirm: key.projectConfirm ?? noConfirmRule };

@@ -1,6 +1,6 @@
 import {
   type ConfirmRule,
-  createId,
+  createProjectId,
   firstUuidAt,
   noConfirmRule,
   type ProjectId,
@@ -52,11 +52,11 @@ function selectProjects(db: Executor) {
 
 /**
  * Creates a project with its first contact, the approver `owner`, and returns the project. Throws the unique violation of `projects_name`
- * if the name is in use.
+ * if the name is in use. `cell`: the cell that the project's id names; undefined if the deployment is not a cell.
  */
-export function createProject(db: Executor, name: string, nowMs: number): Promise<Project> {
+export function createProject(db: Executor, name: string, nowMs: number, cell?: string): Promise<Project> {
   return withTransaction(db, async (tx) => {
-    const id = createId("prj", nowMs);
+    const id = createProjectId(nowMs, cell);
     // This locks the routing version first, as `createFirstProject` does. With another order, two creations of projects with the same name
     // could deadlock.
     await touchRouting(tx);
@@ -80,7 +80,12 @@ export function createProject(db: Executor, name: string, nowMs: number): Promis
  * Creates a project like `createProject`. Undefined, with nothing created, if the deployment already has a project with another name. This
  * also holds for concurrent calls.
  */
-export function createFirstProject(db: Executor, name: string, nowMs: number): Promise<Project | undefined> {
+export function createFirstProject(
+  db: Executor,
+  name: string,
+  nowMs: number,
+  cell?: string,
+): Promise<Project | undefined> {
   return withTransaction(db, async (tx) => {
     // Every creation of a project locks this row. So a second call waits here, and then sees the project of the first call.
     await tx.orm.select().from(routingState).for("update");
@@ -92,7 +97,7 @@ export function createFirstProject(db: Executor, name: string, nowMs: number): P
       // name is not `name`.
       .orderBy(projects.name)
       .limit(1);
-    return other === undefined ? createProject(tx, name, nowMs) : undefined;
+    return other === undefined ? createProject(tx, name, nowMs, cell) : undefined;
   });
 }
 
@@ -206,14 +211,14 @@ export async function ensureVaultCheck(db: Executor, sealed: Buffer): Promise<Bu
 }
 
 /**
- * Returns the version of the deployment's routing (which projects and accounts receive incoming events) and the ids of all projects. Both
- * are from the same moment.
+ * Returns the version of the deployment's routing (which projects and accounts receive incoming events) and the ids of all projects, without
+ * those that work in another cell. Both are from the same moment.
  */
 export async function readDeploymentRouting(db: Executor): Promise<{ version: number; projects: ProjectId[] }> {
   const rows = await db.orm
     .select({ version: routingState.version, id: projects.id })
     .from(routingState)
-    .leftJoin(projects, eq(routingState.id, 1));
+    .leftJoin(projects, sql`${eq(routingState.id, 1)} and ${projects.hold} in ('', 'moving')`);
   return { version: rows[0]?.version ?? 0, projects: rows.flatMap((row) => (row.id === null ? [] : [row.id])) };
 }
 

@@ -23,6 +23,7 @@ import {
   failureKinds,
   keyPurposes,
   planApprovals,
+  projectHolds,
   type StoredAccessClass,
   turnedSweeps,
 } from "./words.ts";
@@ -50,6 +51,10 @@ export const projects = pgTable(
     catalogVersion: bigint("catalog_version", { mode: "number" }).notNull().default(0),
     /** Time of the first call that an agent made over MCP. Null if no agent has called the project. */
     firstAgentCallAt: time("first_agent_call_at"),
+    /** State of a move of the project to another cell. While it is set, nodes of this deployment refuse calls and posts of the project. */
+    hold: oneOf(projectHolds)("hold").notNull().default(""),
+    /** The other cell of the move: the destination, or for `arriving` the own cell. Empty if `hold` is empty. */
+    movedTo: text("moved_to").notNull().default(""),
   },
   (table) => [uniqueIndex("projects_name").on(table.name)],
 );

@@ -441,3 +441,12 @@ export const erasureStates = ["running", "waiting", "done"] as const;
 
 /** Kinds of resources whose failures are counted in groups. */
 export const failureKinds = ["call", "delivery", "job"] as const;
+
+/**
+ * State of a move of a project to another cell. Empty: the project works here. `moving`: it is being copied to another cell. `moved`: it
+ * works in another cell, and its rows here are an old copy. `arriving`: it was copied to here and does not work here yet.
+ */
+export const projectHolds = ["", "moving", "moved", "arriving"] as const;
+
+/** A state of a move of a project to another cell. */
+export type ProjectHold = (typeof projectHolds)[number];

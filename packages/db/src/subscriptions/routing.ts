@@ -3,6 +3,7 @@ import type { Executor } from "../connect.ts";
 import { quotasDocument } from "../documents/document.ts";
 import { touchSubscriptionRouting } from "../projects/repo.ts";
 import { subscriptions } from "../schema/triggers.ts";
+import type { ProjectHold } from "../schema/words.ts";
 import { fieldsOf, type Row } from "../sql/codec.ts";
 import { compose, query } from "../sql/compose.ts";
 import { type RawRow, rows, selectList } from "../sql/select-list.ts";
@@ -36,6 +37,8 @@ type RoutedColumn = (typeof routedColumns)[number];
  */
 export type ProjectRouting = {
   version: number;
+  /** State of a move of the project to another cell. While it is set, the project takes no posts here. `to`: the other cell. */
+  hold: HeldProject | undefined;
   quotas: Quotas;
   subscriptions: RoutedSubscription[];
   subscribedTriggers: readonly string[];
@@ -58,9 +61,14 @@ export type EntityRouting = {
   readonly subscriptions: RoutedSubscription[];
 };
 
+/** A project that moves or has moved to another cell. */
+export type HeldProject = { readonly hold: Exclude<ProjectHold, "">; readonly to: string };
+
 type RoutingRow = RawRow<Omit<RoutedSubscription, "projectId">> & {
   project_id: string;
   version: string;
+  hold: ProjectHold;
+  moved_to: string;
   quotas: string | null;
   heard: string[] | null;
   shards: string | null;
@@ -76,7 +84,7 @@ const selectRouting = statement<RoutingRow>(
   // Projects, policies and shards are found by primary keys, subscriptions by subscriptions_general, and the triggers of schedules by
   // standing_listeners_trigger.
   "read_project_routing",
-  `select p.id as project_id, p.routing_version as version,
+  `select p.id as project_id, p.routing_version as version, p.hold, p.moved_to,
      (select quotas::text from project_policies where project_id = p.id) as quotas,
      (select array_agg(distinct trigger_slug) from standing_listeners where project_id = p.id and until_version is null) as heard,
      (select json_object_agg(shard, version)::text from routing_shards where project_id = p.id) as shards,
@@ -100,15 +108,17 @@ export async function readProjectRouting(
     const project = routing.get(projectId) ?? newRouting(row);
     routing.set(projectId, project);
     if (row.id === null) continue;
-    const { project_id: _, version: _version, quotas: _quotas, heard: _heard, shards: _shards, ...subscription } = row;
+    const { project_id: _, version: _version, quotas: _quotas, heard: _heard, shards: _shards, ...held } = row;
+    const { hold: _hold, moved_to: _movedTo, ...subscription } = held;
     project.subscriptions.push({ ...columns.read(subscription), projectId });
   }
   return routing;
 }
 
-function newRouting({ version, quotas, heard, shards }: RoutingRow): ProjectRouting {
+function newRouting({ version, quotas, heard, shards, hold, moved_to: to }: RoutingRow): ProjectRouting {
   return {
     version: Number(version),
+    hold: hold === "" ? undefined : { hold, to },
     quotas: quotas === null ? {} : quotasDocument.read(JSON.parse(quotas)),
     subscriptions: [],
     subscribedTriggers: heard ?? [],

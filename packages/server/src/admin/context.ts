@@ -15,6 +15,8 @@ export type AdminContext = {
   clock: Clock;
   /** Encrypts the page tokens of lists. */
   sealer: Sealer;
+  /** Name of the deployment's cell, which new ids of projects and new keys carry. Undefined if the deployment is not a cell. */
+  cell: string | undefined;
   /** Called with the ids of revoked keys, so that this node refuses these keys from now on. */
   onRevoked: (ids: readonly KeyId[]) => void;
   /**

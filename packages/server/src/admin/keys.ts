@@ -29,6 +29,7 @@ export function keyMethods({
   db,
   clock,
   sealer,
+  cell,
   views,
   onRevoked,
 }: AdminContext): Pick<ServiceImpl<typeof AdminService>, "createApiKey" | "listApiKeys" | "revokeApiKey"> {
@@ -50,7 +51,7 @@ export function keyMethods({
       await requireProject(projectId);
       requireToolkits(await views.forProject(projectId), asked.toolkitSlugs);
       const confirm = await readConfirmPolicy(db, projectId, request.confirm);
-      const { key, text } = generateKey({ ...asked, confirm, nowMs });
+      const { key, text } = generateKey({ ...asked, confirm, nowMs, cell });
       await createApiKey(db, key);
       return { apiKey: apiKeyMessage(key), key: text };
     },
@@ -78,22 +79,27 @@ export function keyMethods({
   };
 }
 
-/** Characters of a key's text that lists show. They are enough to distinguish keys and too few to use a key. */
-const hintCharacters = 8;
+/** Random characters of a key's text that lists show. They are enough to distinguish keys and too few to use a key. */
+const hintCharacters = 4;
 
-/** Generates a key and its secret text. Only a digest of the text is stored. `expiresAt`: null for a key that does not expire. */
+/**
+ * Generates a key and its secret text. Only a digest of the text is stored. `expiresAt`: null for a key that does not expire. `cell`: the
+ * cell that the text names.
+ */
 export function generateKey(
   options: Pick<ApiKey, "projectId" | "role" | "name" | "expiresAt"> &
     Partial<Binding & Pick<ApiKey, "agentTools" | "makerKeyId">> & {
       nowMs: number;
+      cell?: string | undefined;
       text?: string;
       confirm?: ConfirmRule | undefined;
     },
 ): { key: ApiKey; text: string } {
-  const { nowMs, text = generateApiKey(), confirm = noConfirmRule, ...given } = options;
+  const { nowMs, cell, text = generateApiKey(cell), confirm = noConfirmRule, ...given } = options;
   const { entityId = "", accessClasses = [], toolkitSlugs = [], agentTools = [], makerKeyId = null } = given;
   const chosen = { ...given, entityId, accessClasses: [...accessClasses], toolkitSlugs: [...toolkitSlugs] };
-  const hint = text.startsWith("svc_") ? text.slice(0, hintCharacters) : "";
+  const prefix = /^svc_(?:[0-9a-z]{1,4}_)?/.exec(text)?.[0];
+  const hint = prefix === undefined ? "" : text.slice(0, prefix.length + hintCharacters);
   const id = createId("key", nowMs);
   const unused = { createdAt: nowMs, revokedAt: null, lastUsedAt: null };
   const key = {

@@ -44,6 +44,7 @@ export function projectMethods({
   db,
   clock,
   sealer,
+  cell,
   onQuotas,
   isOpenToProjects,
 }: AdminContext): Pick<ServiceImpl<typeof AdminService>, "createProject" | "listProjects" | "setProjectPolicy"> {
@@ -51,7 +52,7 @@ export function projectMethods({
     async createProject(request) {
       const name = requireName(request.name);
       const create = isOpenToProjects ? createProject : createFirstProject;
-      const project = await create(db, name, clock.now()).catch((error: unknown) => {
+      const project = await create(db, name, clock.now(), cell).catch((error: unknown) => {
         throw isUniqueViolation(error, "projects_name") ? adminFaults.PROJECT_NAME_TAKEN(name) : error;
       });
       if (project === undefined) {

@@ -1,5 +1,13 @@
 import { type ContextKey, createContextKey } from "@connectrpc/connect";
-import { bindingOf, type Clock, confirmRulesOf, type KeyId, type ProjectId, type ProjectPrincipal } from "@svc/core";
+import {
+  bindingOf,
+  type Clock,
+  confirmRulesOf,
+  coreFaults,
+  type KeyId,
+  type ProjectId,
+  type ProjectPrincipal,
+} from "@svc/core";
 import type { Executor } from "@svc/db/connect";
 import { type CallerKey, findCallerKey } from "@svc/db/keys/repo";
 import { storeDeadlineMs } from "../store-deadline.ts";
@@ -36,9 +44,13 @@ export function isValidKey(key: Pick<CallerKey, "revokedAt" | "expiresAt">, nowM
   return key.revokedAt === null && (key.expiresAt === null || key.expiresAt > nowMs);
 }
 
-/** Returns the caller (principal) that a key stands for: its project and role, and the scope to which the key is limited. */
+/**
+ * Returns the caller (principal) that a key stands for: its project and role, and the scope to which the key is limited. Throws
+ * PROJECT_MOVING if the project moves or has moved to another cell.
+ */
 export function projectPrincipalOf(key: CallerKey): ProjectPrincipal {
   const { id: keyId, projectId, role, quotas, projectConfirm, confirm: own, agentTools } = key;
+  if (key.hold !== "") throw coreFaults.PROJECT_MOVING(key.hold, key.movedTo);
   const confirm = confirmRulesOf(projectConfirm, own);
   const known = {
     kind: "project",

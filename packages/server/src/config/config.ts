@@ -3,7 +3,7 @@ import { availableParallelism, homedir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { SandboxMode } from "@svc/catalog";
-import { createAddressGuard, formatValue, parseVaultKeys, readTime } from "@svc/core";
+import { createAddressGuard, formatValue, parseCell, parseVaultKeys, readTime } from "@svc/core";
 import { checkDataDir, checkTogether, checkToolkitFolders } from "./check-together.ts";
 import { readEmbeddings } from "./embeddings.ts";
 import { ConfigError, type ConfigFault, type Environment } from "./environment.ts";
@@ -129,6 +129,7 @@ export function readConfig(environment: Environment, places: ConfigFolders = cur
     logLevel: reader.choice("SVC_LOG_LEVEL", ["trace", "debug", "info", "warn", "error", "fatal", "silent"], "info"),
     tracing: readTracing(reader, environment),
     tracedToolkits: new Set(reader.list("SVC_TRACE_TOOLKITS")),
+    cell: reader.parsed("SVC_CELL", parseCell),
     publicUrl: reader.parsed("SVC_PUBLIC_URL", parsePublicUrl),
     environment,
   };

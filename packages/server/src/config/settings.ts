@@ -105,6 +105,8 @@ export type Config = {
   readonly tracing: TracingSettings | undefined;
   /** Slugs of the toolkits whose apps get the header `traceparent`; `*` stands for every toolkit. */
   readonly tracedToolkits: ReadonlySet<string>;
+  /** Name of the cell that this deployment is, one of several behind one address. Undefined if it is not a cell. */
+  readonly cell: string | undefined;
   /** Public address of the service. If undefined, the address on which the server listens. */
   readonly publicUrl: string | undefined;
   /** Variables of the process. Webhook secrets are read from here each time they are used. */

@@ -5,7 +5,7 @@ import { type ConfigFault, type Environment, secretPrefix } from "./environment.
 import { configVariables } from "./variables.ts";
 
 // Pattern for variables that start with SVC_ but belong to the command line, the benchmarks or the tests.
-const others = /^SVC_(URL|API_KEY|PROFILE|BENCH.*|TEST.*|CRASH.*)$/;
+const others = /^SVC_(URL|API_KEY|PROFILE|MOVE_DATABASE_URL|BENCH.*|TEST.*|CRASH.*)$/;
 
 /**
  * Returns a line of text that lists unknown SVC_ variables, each with the most similar known name; undefined if all variables are known.

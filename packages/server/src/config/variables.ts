@@ -154,6 +154,10 @@ const table = {
     "slugs of toolkits whose apps get the header traceparent, comma separated; * for every toolkit",
   ],
   SVC_LOG_LEVEL: ["info", "trace, debug, info, warn, error, fatal or silent"],
+  SVC_CELL: [
+    "empty: not a cell",
+    "name of this deployment among several behind one address, such as c2: new projects, keys, webhook paths and console links carry it, so that a proxy routes by it",
+  ],
   SVC_PUBLIC_URL: ["http://HOST:PORT", "address under which callers and providers reach the service"],
 } as const;
 

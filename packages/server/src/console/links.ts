@@ -1,14 +1,14 @@
 import type { IncomingMessage } from "node:http";
-import { type Clock, digestSecret } from "@svc/core";
+import { type Clock, coreFaults, digestSecret } from "@svc/core";
 import type { Database } from "@svc/db/connect";
 import { type ConsoleLink, findConsoleLink } from "@svc/db/console/links";
-import { type ApiKey, findKeyById } from "@svc/db/keys/repo";
+import { type CallerKey, findCallerKeyById } from "@svc/db/keys/repo";
 import { isValidKey } from "../auth/key-cache.ts";
 import { consoleFaults } from "./errors.ts";
 import type { SignInLimit } from "./sign-in-limit.ts";
 
 /** A console link that can still be used, and the key with which the link was created. */
-export type GoodLink = { readonly link: ConsoleLink; readonly key: ApiKey };
+export type GoodLink = { readonly link: ConsoleLink; readonly key: CallerKey };
 
 /** Advice on how to get a new link, by the link's purpose. */
 const helps: Readonly<Record<ConsoleLink["purpose"], string>> = {
@@ -60,8 +60,9 @@ export async function findGoodLink(
   if (link === undefined || link.purpose !== purpose) throw consoleFaults.LINK_INVALID("the link is unknown", help);
   if (link.spentAt !== null) throw consoleFaults.LINK_INVALID("the link was used already: it works once", help);
   if (link.expiresAt <= clock.now()) throw consoleFaults.LINK_INVALID("the link has expired", help);
-  const key = await findKeyById(db, link.keyId);
+  const key = await findCallerKeyById(db, link.keyId);
   if (key === undefined || !isValidKey(key, clock.now()))
     throw consoleFaults.LINK_INVALID("the key that vouched for the link is revoked or expired", help);
+  if (key.hold !== "") throw coreFaults.PROJECT_MOVING(key.hold, key.movedTo);
   return { link, key };
 }

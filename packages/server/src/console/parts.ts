@@ -97,6 +97,7 @@ export function openConsole({
   return createConsole({
     ...{ db, clock, keys, limit, intake, mapError, audit, ...console },
     base: publicPath(config.publicUrl, consolePath),
+    ...{ cell: config.cell, root: publicPath(config.publicUrl, "") },
     answerLinks: node.jobs.answerLinks,
     connectLinks: node.connectLinks,
     adminToken: config.adminListen === undefined ? config.adminToken : undefined,

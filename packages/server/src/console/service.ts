@@ -8,21 +8,26 @@ import { endConsoleSeat, type ListedConsoleSession, listConsoleSessions } from "
 import { type ConsoleService, type ConsoleSession, ConsoleSessionSchema } from "@svc/gen/console";
 import { consoleSessionIdleMs } from "@svc/node";
 import { consoleFaults } from "./errors.ts";
-import { consolePath } from "./headers.ts";
+import { consolePath, ofCell } from "./headers.ts";
 import { type Sessions, sessionsOfKeyMax } from "./sessions.ts";
 
 /**
  * Dependencies of creating sign-in links. `db`: the database that stores them. `publicUrl`: returns the address of the service, with which
- * a link begins.
+ * a link begins. `cell`: the cell that a link names; undefined if the deployment is not a cell.
  */
-export type SignInLinks = { readonly db: Executor; readonly clock: Clock; readonly publicUrl: () => string };
+export type SignInLinks = {
+  readonly db: Executor;
+  readonly clock: Clock;
+  readonly cell: string | undefined;
+  readonly publicUrl: () => string;
+};
 
 /** Lifetime of a sign-in link in milliseconds. */
 const lifeMs = 600_000;
 
 /** Creates a link that opens the console once, with the seat of a key (its access in the console). Only `url` contains the link's token. */
 export async function createSignInLink(
-  { db, clock, publicUrl }: SignInLinks,
+  { db, clock, cell, publicUrl }: SignInLinks,
   { projectId, keyId }: { projectId: ProjectId; keyId: KeyId },
 ): Promise<{ url: string; expiresAt: number }> {
   const nowMs = clock.now();
@@ -31,14 +36,12 @@ export async function createSignInLink(
     ...{ purpose: "sign_in", target: {} },
     ...{ projectId, keyId, expiresAt, nowMs },
   });
-  return { url: `${publicUrl()}${consolePath}#link=${token}`, expiresAt };
+  return { url: `${publicUrl()}${ofCell(consolePath, cell)}#link=${token}`, expiresAt };
 }
 
 /** Dependencies of ConsoleService. `sessions`: undefined on a node without the console. */
-type ConsoleServiceOptions = {
+type ConsoleServiceOptions = SignInLinks & {
   readonly db: Database;
-  readonly clock: Clock;
-  readonly publicUrl: () => string;
   readonly sessions: Sessions | undefined;
   /** Maximum time of a session from its sign-in, in milliseconds. */
   readonly sessionMaxMs: number;

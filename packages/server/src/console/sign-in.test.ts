@@ -128,7 +128,7 @@ test("a start at a terminal shows a link with the seat of the first key; with a 
   const dataDir = await mkdtemp(join(tmpdir(), "first-key-"));
   try {
     await writeFile(join(dataDir, "first-key"), `${svc.key}\n`);
-    const own = { databaseUrl: undefined, host: "127.0.0.1", dataDir, bootstrapKey: undefined };
+    const own = { databaseUrl: undefined, host: "127.0.0.1", dataDir, bootstrapKey: undefined, cell: undefined };
     const links = { db: svc.database.db, clock: systemClock, publicUrl: () => svc.url };
     const link = (await firstConsoleLink(own, links)) ?? "";
     expect(consoleText(link)).toBe(`Console: ${link}\n(once, within ten minutes; later: npx svc console)\n\n`);

@@ -43,6 +43,7 @@ export function agentKeyMethods({
   db,
   clock,
   sealer,
+  cell,
   views,
   onRevoked,
 }: GrantsServiceOptions): Pick<
@@ -61,7 +62,7 @@ export function agentKeyMethods({
         const nowMs = clock.now();
         const maker = await requireMaker(tx, keyId, nowMs);
         const made = generateKey({
-          ...{ projectId, role: "member", name, nowMs, makerKeyId: maker.id },
+          ...{ projectId, role: "member", name, nowMs, cell, makerKeyId: maker.id },
           ...boundWithin(maker, asked),
           confirm: stricter(askedConfirm, maker.confirm),
           expiresAt: Math.min(nowMs + lifeMs, maker.expiresAt ?? Number.POSITIVE_INFINITY),

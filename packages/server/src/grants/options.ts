@@ -10,6 +10,8 @@ export type GrantsServiceOptions = {
   readonly db: Database;
   readonly clock: Clock;
   readonly sealer: Sealer;
+  /** Name of the deployment's cell, which new keys carry. Undefined if the deployment is not a cell. */
+  readonly cell: string | undefined;
   readonly views: Pick<CatalogViews, "forProject">;
   readonly onChanged: (keyId: KeyId) => void;
   readonly onRevoked: (keyIds: readonly KeyId[]) => void;

@@ -150,7 +150,16 @@ function createMain(parts: ServerParts, given: HttpParts, calls: Calls): HttpSer
     webhooks: isWorker
       ? undefined
       : createWebhookHandler({
-          ...{ ingest, intake, bodyBytesMax, createRequestId, logger, onStoreUnavailable, clock: store.clock },
+          ...{
+            ingest,
+            intake,
+            bodyBytesMax,
+            cell: config.cell,
+            createRequestId,
+            logger,
+            onStoreUnavailable,
+            clock: store.clock,
+          },
           onPost: metrics.posted,
         }),
     probes: createProbes({ health, metrics: isApart ? undefined : metrics }),

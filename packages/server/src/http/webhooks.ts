@@ -5,6 +5,7 @@ import {
   beginSpan,
   type Clock,
   createMinuteCount,
+  isCell,
   isReadableForm,
   isTraced,
   parseId,
@@ -55,6 +56,8 @@ export type WebhookOptions = {
   ingest: PostReceiver;
   intake: Intake;
   bodyBytesMax: number;
+  /** Name of the deployment's cell; undefined if the deployment is not a cell. */
+  cell?: string | undefined;
   /** Maximum time that a webhook post waits for the database after its body has arrived, in milliseconds. Default 15 s. */
   deadlineMs?: number;
   clock: Clock;
@@ -70,7 +73,7 @@ export type WebhookOptions = {
 };
 
 /**
- * Serves one webhook post to `/webhooks/<slug>` or `/webhooks/<project id>/<slug>`. `query`: the query of the address, which may contain a
+ * Serves one webhook post to `/webhooks/<slug>` or `/webhooks/<project id>/<slug>`; a cell may precede both. `query`: the query of the address, which may contain a
  * secret.
  */
 export type WebhookHandler = (path: string, query: string, req: IncomingMessage, res: ServerResponse) => void;
@@ -99,7 +102,7 @@ export function createWebhookHandler(options: WebhookOptions): WebhookHandler {
     );
   };
   return (path, query, req, res) => {
-    const place = placeOf(path);
+    const place = placeOf(path, options.cell);
     if (place === undefined) return answerError(res, serverFaults.CALL_UNKNOWN(path), 404);
     const method = req.method ?? "";
     const startedMs = performance.now();
@@ -164,16 +167,25 @@ function postSpan({ req, label }: { readonly req: IncomingMessage; readonly labe
 
 /**
  * Returns the toolkit (app) that the path of a webhook post names, and its project for a private toolkit (defined by a project). Undefined
- * if the path does not have the form of such a path.
+ * if the path does not have the form of such a path. `cell`: the own cell, which a path may name. The path of a private toolkit may name
+ * any cell, because its project may have moved.
  */
-function placeOf(path: string): Pick<PostHead, "toolkitSlug" | "projectId"> | undefined {
-  const place = path.slice(webhookPrefix.length);
+function placeOf(path: string, cell: string | undefined): Pick<PostHead, "toolkitSlug" | "projectId"> | undefined {
+  const place = withoutCell(path.slice(webhookPrefix.length), cell);
   const slash = place.indexOf("/");
   const toolkitSlug = place.slice(slash + 1);
   if (!slugPattern.test(toolkitSlug)) return undefined;
   if (slash < 0) return { toolkitSlug };
   const projectId = parseId("prj", place.slice(0, slash));
   return projectId && { toolkitSlug, projectId };
+}
+
+/** Returns the path of a webhook without the cell that it names. Without a cell of its own, a deployment accepts no path with a cell. */
+function withoutCell(place: string, own: string | undefined): string {
+  const named = place.slice(0, Math.max(0, place.indexOf("/")));
+  if (own === undefined || !isCell(named)) return place;
+  const rest = place.slice(named.length + 1);
+  return named === own || rest.includes("/") ? rest : place;
 }
 
 type OtherRequest = {

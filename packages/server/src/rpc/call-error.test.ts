@@ -65,6 +65,8 @@ beforeAll(async () => {
               quotas: {},
               confirm: { person: "never", contact: "" },
               projectConfirm: { person: "never", contact: "" },
+              hold: "",
+              movedTo: "",
             }
           : lookUp(),
       forget: () => {},

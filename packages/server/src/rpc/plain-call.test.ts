@@ -160,6 +160,7 @@ function keyOf(digest: Buffer) {
     quotas: name === "full" ? { concurrentCalls: 0 } : {},
     confirm: noConfirmRule,
     projectConfirm: noConfirmRule,
+    ...({ hold: "", movedTo: "" } as const),
   };
   return name === "slow" ? Promise.resolve(found) : found;
 }

@@ -13,12 +13,12 @@ import { readIfThere } from "./vault-key.ts";
  * Undefined if other people share or may reach the database, or if the first key is no longer valid.
  */
 export async function firstConsoleLink(
-  config: Pick<Config, "databaseUrl" | "host" | "dataDir" | "bootstrapKey">,
-  links: SignInLinks,
+  config: Pick<Config, "databaseUrl" | "host" | "dataDir" | "bootstrapKey" | "cell">,
+  links: Omit<SignInLinks, "cell">,
 ): Promise<string | undefined> {
   if (config.databaseUrl !== undefined || !isLoopbackHost(config.host)) return undefined;
   const text = config.bootstrapKey ?? (await readIfThere(join(config.dataDir, firstKeyFile)))?.trim();
   const key = text ? await findCallerKey(links.db, digestSecret(text)) : undefined;
   if (key === undefined || !isValidKey(key, links.clock.now())) return undefined;
-  return (await createSignInLink(links, { projectId: key.projectId, keyId: key.id })).url;
+  return (await createSignInLink({ ...links, cell: config.cell }, { projectId: key.projectId, keyId: key.id })).url;
 }

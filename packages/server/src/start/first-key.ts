@@ -38,9 +38,9 @@ export async function prepareFirstKey(
   if ((await findProjectByName(db, projectName)) !== undefined) return unshownKey(file);
   // The new key is written to its file before it is stored in the database. If the start is interrupted between these two, the next start
   // reads the key from the file, so no key is lost.
-  const text = (await readIfThere(file))?.trim() || (await writeNewKey(file));
+  const text = (await readIfThere(file))?.trim() || (await writeNewKey(file, config.cell));
   await withTransaction(db, async (tx) => {
-    const project = await createProject(tx, projectName, clock.now());
+    const project = await createProject(tx, projectName, clock.now(), config.cell);
     await createApiKey(tx, approverKey(project.id, "first key", text, clock));
   });
   return { text, file };
@@ -74,7 +74,7 @@ async function ensureProject(config: Config, db: Database, clock: Clock): Promis
   if (known !== undefined) return known.id;
   const create = isAudienceDeclared(config) ? createProject : createFirstProject;
   try {
-    const project = await create(db, projectName, clock.now());
+    const project = await create(db, projectName, clock.now(), config.cell);
     if (project === undefined) throw audienceFault();
     return project.id;
   } catch (error) {
@@ -85,8 +85,8 @@ async function ensureProject(config: Config, db: Database, clock: Clock): Promis
   }
 }
 
-async function writeNewKey(file: string): Promise<string> {
-  const text = generateApiKey();
+async function writeNewKey(file: string, cell: string | undefined): Promise<string> {
+  const text = generateApiKey(cell);
   await writeFile(file, `${text}\n`, { mode: 0o600 });
   return text;
 }

@@ -35,6 +35,8 @@ export type TriggersContext = {
   wakeReplays(): void;
   /** Returns the last restore of the database from a backup. After a restore, svc sends nothing until an operator resumes it. */
   restored?: (() => Restore | undefined) | undefined;
+  /** Name of the deployment's cell, which the paths of incoming webhooks carry. Undefined if the deployment is not a cell. */
+  cell?: string | undefined;
   /** Returns the address of the portal with a trailing slash. Undefined if no console is served, and so no portal. */
   portalUrl?: (() => string) | undefined;
   /**

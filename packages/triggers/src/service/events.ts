@@ -12,6 +12,7 @@ import {
   requireProject,
   timeRange,
   waitContext,
+  webhookBase,
 } from "@svc/core";
 import { countDeliveriesOfEvents } from "@svc/db/deliveries/read";
 import { eventsForProject } from "@svc/db/events/repo";
@@ -155,12 +156,12 @@ function waitOf(waitMs: number, { timeoutMs }: HandlerContext): number {
   return Math.min(waitMs, heldMsMax, Math.max(0, (timeoutMs() ?? Number.POSITIVE_INFINITY) - 1_000));
 }
 
-function sharedEndpoints({ catalog, secretOf }: TriggersContext): IngestEndpoint[] {
+function sharedEndpoints({ catalog, cell, secretOf }: TriggersContext): IngestEndpoint[] {
   return [...catalog.toolkits.values()].flatMap(({ slug, webhook, triggers }) => {
     if (webhook === undefined) return [];
     return [
       ingestEndpointMessage(webhook, triggers[0], {
-        ...{ toolkitSlug: slug, path: `/webhooks/${slug}`, secretEnv: webhook.secretEnv },
+        ...{ toolkitSlug: slug, path: `${webhookBase(cell)}${slug}`, secretEnv: webhook.secretEnv },
         secretSet: isSecretSet(webhook, secretOf),
         fault: faultOfWebhook(webhook, secretOf) ?? "",
       }),
@@ -169,7 +170,7 @@ function sharedEndpoints({ catalog, secretOf }: TriggersContext): IngestEndpoint
 }
 
 async function privateEndpoints(
-  { db, views, clock, secretOf, privateWebhooks }: TriggersContext,
+  { db, views, clock, cell, secretOf, privateWebhooks }: TriggersContext,
   projectId: ProjectId,
 ): Promise<IngestEndpoint[]> {
   const { toolkits } = await views.forProject(projectId);
@@ -181,7 +182,7 @@ async function privateEndpoints(
     const { webhook, triggers } = found.toolkit;
     endpoints.push(
       ingestEndpointMessage(webhook, triggers[0], {
-        ...{ toolkitSlug: slug, path: `/webhooks/${projectId}/${slug}`, projectId },
+        ...{ toolkitSlug: slug, path: `${webhookBase(cell)}${projectId}/${slug}`, projectId },
         secretSet: found.isSecretSet,
         fault: faultOfPrivateWebhook(found, secretOf) ?? "",
         secrets: live

@@ -1,0 +1,175 @@
+import { coreFaults, isoTime, type NodeId, type ProjectId, uuidOfId } from "@svc/core";
+import { and, eq, getTableName, inArray, sql } from "drizzle-orm";
+import { type Executor, withTransaction } from "../connect.ts";
+import { touchRouting } from "../projects/repo.ts";
+import {
+  accountReferences,
+  connectedAccounts,
+  deliveryTasks,
+  dueTasks,
+  erasures,
+  jobTasks,
+  projects,
+  standingArrivals,
+} from "../schema/index.ts";
+import type { ProjectHold } from "../schema/words.ts";
+
+/** A project as a move sees it. */
+export type MovedProject = {
+  readonly id: ProjectId;
+  readonly name: string;
+  readonly hold: ProjectHold;
+  readonly movedTo: string;
+};
+
+/** End of the leases with which a move holds the tasks of a project. No node has such a lease, so it marks them. */
+const heldUntil = sql.raw(`'9999-12-31T00:00:00Z'::timestamptz`);
+
+/** Returns the project with this id or name, with the state of its move. Undefined if the deployment has no such project. */
+export async function findMovedProject(
+  db: Executor,
+  wanted: { readonly id: ProjectId } | { readonly name: string },
+): Promise<MovedProject | undefined> {
+  const { id, name, hold, movedTo } = projects;
+  const isWanted = "id" in wanted ? eq(id, wanted.id) : eq(name, wanted.name);
+  const [row] = await db.orm.select({ id, name, hold, movedTo }).from(projects).where(isWanted);
+  return row;
+}
+
+/** Returns true if an erasure of the project or of one of its entities is not finished. */
+export async function hasOpenErasure(db: Executor, projectId: ProjectId): Promise<boolean> {
+  const [row] = await db.orm
+    .select({ id: erasures.id })
+    .from(erasures)
+    .where(and(eq(erasures.projectId, projectId), sql`${erasures.finishedAt} is null`))
+    .limit(1);
+  return row !== undefined;
+}
+
+/**
+ * Sets the state of a project's move, if it is now one of `from`, and returns true if it did. Nodes read the routing of the project again
+ * before they store another post, so none stores a post by the state before.
+ */
+export async function setHold(
+  tx: Executor,
+  projectId: ProjectId,
+  { from, to, movedTo }: { readonly from: readonly ProjectHold[]; readonly to: ProjectHold; readonly movedTo: string },
+): Promise<boolean> {
+  const version = sql`${projects.routingVersion} + 1`;
+  const rows = await tx.orm
+    .update(projects)
+    .set({ hold: to, movedTo, routingVersion: version, catalogVersion: sql`${projects.catalogVersion} + 1` })
+    .where(and(eq(projects.id, projectId), inArray(projects.hold, [...from])))
+    .returning({ id: projects.id });
+  return rows.length > 0;
+}
+
+/** Returns the transactions that are writing now, except that of the caller. What they write is visible once they have ended. */
+export async function writingNow(db: Executor): Promise<Set<string>> {
+  const rows = await db.orm.execute<{ name: string }>(sql`select distinct virtualtransaction as name from pg_locks
+    where locktype = 'relation' and mode = 'RowExclusiveLock' and granted and pid <> pg_backend_pid()
+      and database = (select oid from pg_database where datname = current_database())`);
+  return new Set(rows.map(({ name }) => name));
+}
+
+/** The tasks of a project that nodes still work on, by table. */
+export type BusyTasks = Readonly<Record<string, number>>;
+
+/**
+ * Takes every task of a project that no node works on, so that none begins. `force`: also takes the tasks of jobs, deliveries and schedules
+ * that nodes work on. The work of such a node is not stored, except the outcomes of tool calls, and is done again. Returns the tasks that
+ * nodes still have.
+ */
+export function holdTasks(
+  db: Executor,
+  projectId: ProjectId,
+  { owner, force }: { readonly owner: NodeId; readonly force: boolean },
+): Promise<BusyTasks> {
+  return withTransaction(db, async (tx) => {
+    const id = uuidOfId(projectId);
+    const mover = sql`${uuidOfId(owner)}::uuid`;
+    // Whoever writes a task of a job locks the job first.
+    await tx.orm.execute(sql`select id from jobs where id = any(array(select job_id from ${jobTasks}
+      where project_id = ${id}::uuid and ${isNotHeld})) order by id for no key update`);
+    const isTaken = force ? isNotHeld : isFree;
+    for (const table of [jobTasks, dueTasks, standingArrivals])
+      await tx.orm.execute(sql`update ${table} set lease_owner = ${mover}, lease_until = ${heldUntil}, lease_token = lease_token + 1
+        where project_id = ${id}::uuid and ${isTaken}`);
+    await tx.orm.execute(sql`update ${deliveryTasks} set lease_owner = ${mover}, lease_until = ${heldUntil}
+      where project_id = ${id}::uuid and ${isTaken}`);
+    await tx.orm.execute(sql`update ${connectedAccounts} set refresh_lease_until = ${heldUntil}
+      where project_id = ${id}::uuid and (refresh_lease_until is null or refresh_lease_until <= now())`);
+    return busyTasks(tx, id);
+  });
+}
+
+const isFree = sql`(lease_until is null or lease_until <= now())`;
+const isNotHeld = sql`(lease_until is null or lease_until < ${heldUntil})`;
+
+async function busyTasks(tx: Executor, id: string): Promise<BusyTasks> {
+  const counts = [jobTasks, dueTasks, standingArrivals, deliveryTasks].map(
+    (table) => sql`select ${sql.raw(`'${getTableName(table)}'`)} as name, count(*)::int4 as count from ${table}
+      where project_id = ${id}::uuid and ${isNotHeld}`,
+  );
+  const refreshing = sql`select 'connected_accounts', count(*)::int4 from ${connectedAccounts}
+    where project_id = ${id}::uuid and (refresh_lease_until is null or refresh_lease_until < ${heldUntil})`;
+  const calling = sql`select 'tool_calls', count(*)::int4 from tool_calls where project_id = ${id}::uuid and failure is null and outcome = 'running'`;
+  const rows = await tx.orm.execute<{ name: string; count: number }>(
+    sql.join([...counts, refreshing, calling], sql` union all `),
+  );
+  return Object.fromEntries(rows.filter(({ count }) => count > 0).map(({ name, count }) => [name, count]));
+}
+
+/**
+ * Ends the hold of a project, and makes its tasks due again: the project works in this deployment from now on. Returns false, and changes
+ * nothing, if its state is not one of `from`.
+ */
+export function releaseProject(
+  db: Executor,
+  projectId: ProjectId,
+  { from, nowMs }: { readonly from: readonly ProjectHold[]; readonly nowMs: number },
+): Promise<boolean> {
+  return withTransaction(db, async (tx) => {
+    await touchRouting(tx);
+    if (!(await setHold(tx, projectId, { from, to: "", movedTo: "" }))) return false;
+    const id = uuidOfId(projectId);
+    const isHeld = sql`project_id = ${id}::uuid and lease_until = ${heldUntil}`;
+    for (const table of [jobTasks, dueTasks, standingArrivals, deliveryTasks])
+      await tx.orm.execute(sql`update ${table} set lease_owner = null, lease_until = null where ${isHeld}`);
+    await tx.orm.execute(sql`update ${connectedAccounts} set refresh_lease_until = null
+      where project_id = ${id}::uuid and refresh_lease_until = ${heldUntil}`);
+    // Nodes look for lost calls after this id only, and the project may have brought older ones.
+    await tx.orm.execute(sql`update ledger_state set settled_before = least(settled_before, c.first)
+      from (select min(id::text)::uuid as first from tool_calls
+        where project_id = ${id}::uuid and failure is null and outcome = 'running' and created_at <= ${isoTime(nowMs)}::timestamptz) c
+      where ledger_state.id = 1 and c.first is not null`);
+    return true;
+  });
+}
+
+/**
+ * Locks the rows of projects until the end of the transaction, so that no move of them begins. Rejects with the error PROJECT_MOVING if one
+ * of them is being moved.
+ */
+export async function lockUnheld(tx: Executor, projectIds: readonly ProjectId[]): Promise<void> {
+  const rows = await tx.orm
+    .select({ hold: projects.hold, movedTo: projects.movedTo })
+    .from(projects)
+    .where(inArray(projects.id, [...projectIds]))
+    .orderBy(projects.id)
+    .for("share");
+  for (const { hold, movedTo } of rows) if (hold !== "") throw coreFaults.PROJECT_MOVING(hold, movedTo);
+}
+
+/** Takes the lock under which projects of the deployment are moved, until the end of the transaction. Returns false if another has it. */
+export async function lockMove(tx: Executor): Promise<boolean> {
+  const [row] = await tx.orm.execute<{ locked: boolean }>(
+    sql`select pg_try_advisory_xact_lock(hashtextextended('svc projects move', 0)) as locked`,
+  );
+  return row?.locked === true;
+}
+
+/** Returns the number of accounts of the project about which apps of all projects post. */
+export async function countSharedAccounts(db: Executor, projectId: ProjectId): Promise<number> {
+  return db.orm.$count(accountReferences, eq(accountReferences.projectId, projectId));
+}

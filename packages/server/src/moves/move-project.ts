@@ -148,18 +148,18 @@ async function check(options: MoveOptions, here: MovedProject, there: MovedProje
   }
   if (here.hold === "moving" && here.movedTo !== cell)
     throw new MoveError(
-      `project "${here.name}" is being moved to cell ${here.movedTo}: continue that move, or end it with --cancel`,
+      `project "${here.name}" is being moved to cell ${here.movedTo}: continue that move, or cancel it first`,
     );
   if (await hasOpenErasure(from, here.id))
-    throw new MoveError(`data of project "${here.name}" is being erased: move it when svc erase --follow says done`);
+    throw new MoveError(`data of project "${here.name}" is being erased: move it when the erasure is done`);
   const name = options.name ?? here.name;
   const named = await findMovedProject(to, { name });
   if (named !== undefined && named.id !== here.id)
-    throw new MoveError(`the destination has another project "${name}": give a name that is free there with --name`);
+    throw new MoveError(`the destination has another project "${name}": give the project a name that is free there`);
   const shared = options.leavesSharedPosts ? 0 : await countSharedAccounts(from, here.id);
   if (shared > 0)
     throw new MoveError(
-      `apps of all projects post about ${shared} accounts of project "${here.name}", and their posts would stay in the source: --leave-shared-posts moves it without them`,
+      `apps of all projects post about ${shared} accounts of project "${here.name}", and their posts would stay in the source: allow that, or keep the project here`,
     );
   await openKeyrings({ from, to }, here.id, vaultKeys);
   if (there !== undefined) await deleteCopy(to, here.id);

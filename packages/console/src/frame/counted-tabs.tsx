@@ -75,6 +75,6 @@ function TabCount<I extends DescMessage, O extends DescMessage, Search extends A
 }
 
 /** Returns the number of a tab's rows as text, such as `12`. There may be more rows than a number with a plus, such as `99+`. */
-export function countWords(rows: number, hasMore: boolean): string {
+function countWords(rows: number, hasMore: boolean): string {
   return hasMore || rows > countMax ? `${Math.min(rows, countMax)}+` : String(rows);
 }

@@ -167,17 +167,20 @@ export async function sweepPortalKeys(db: Executor, beforeMs: number, limit: num
   return (await sweepKeys(db, [isoTime(beforeMs), limit])).length;
 }
 
+/** Maximum number of live keys of portal links whose sessions are counted. Most links are never opened. */
+const scannedMax = 100_000;
+
 /** Counts the sessions that portal links have opened and that have not ended at the time $1. Stops counting at $2. */
 const countSessions = statement<{ count: number }>(
   "count_portal_sessions",
   `select count(*)::int4 as count from (
-     select from (select id from api_keys where purpose = 'portal' and expires_at > $1::timestamptz and revoked_at is null offset 0) k
+     select from (select id from api_keys where purpose = 'portal' and expires_at > $1::timestamptz and revoked_at is null limit ${scannedMax}) k
      cross join lateral (select from console_seats where key_id = k.id offset 0) s limit $2::int4) counted`,
 );
 
 const countedMax = 10_000;
 
-/** Returns the number of sessions that portal links have opened and that have not ended, at most 10,000. */
+/** Returns the number of sessions that portal links have opened and that have not ended, at most 10,000. Looks at 100,000 links. */
 export async function countPortalSessions(db: Executor, nowMs: number): Promise<number> {
   const [row] = await countSessions(db, [isoTime(nowMs), countedMax]);
   return row?.count ?? 0;

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { open } from "node:fs/promises";
-import { connect } from "node:net";
+import { connect, isIP } from "node:net";
 import { hostname } from "node:os";
 import { connect as connectTls } from "node:tls";
 import { assertExhaustive, createAddressGuard, isoTime } from "@svc/core";
@@ -60,7 +60,9 @@ async function sendSyslog(
   { host, port, isTls }: Extract<ExportTarget, { kind: "syslog" }>,
   records: readonly ExportRecord[],
 ): Promise<void> {
-  const socket = isTls ? connectTls({ host, port, servername: host }) : connect({ host, port });
+  // A certificate for an IP address is compared with `host`. TLS sends only names as server name (RFC 6066).
+  const servername = isIP(host) === 0 ? host : "";
+  const socket = isTls ? connectTls({ host, port, servername }) : connect({ host, port });
   const signal = AbortSignal.timeout(timeoutMs);
   try {
     await once(socket, isTls ? "secureConnect" : "connect", { signal });

@@ -190,6 +190,47 @@ test("an API call continues the trace of its caller, and so does the job that it
   expect(namesOf(inTrace(own))).toContain("request GET");
 });
 
+/** Submits a program in a trace of its own, waits until the job has ended, and returns the spans of the trace. */
+async function spansOfJob(own: string, submitted: object): Promise<ReceivedSpan[]> {
+  const headers = { traceparent: `00-${own}-00f067aa0ba902b7-01` };
+  const body = { programJson: JSON.stringify(submitted) };
+  expect((await server.call("svc.v1.JobsService/SubmitJob", body, { headers })).status).toBe(200);
+  await until(() => namesOf(inTrace(own)).includes("job"));
+  return inTrace(own);
+}
+
+test("a failed job and its failed step have the error of the step, and a step that ended before has none", async () => {
+  const [calls] = program.steps;
+  const steps = [calls, { id: "stop_here", fail: "the deals of Ada are wrong" }];
+  const spans = await spansOfJob("9bf92f3577b34da6a3ce929d0e0e4736", { ...program, steps });
+  const error = { status: 2, message: "FAIL_STEP", attributes: { "error.type": "FAIL_STEP" } };
+  expect(spans.find(({ name }) => name === "job")).toMatchObject(error);
+  expect(spans.find(({ name }) => name === "step fail")).toMatchObject(error);
+  expect(spans.find(({ name }) => name === "step call")).toMatchObject({ status: 0, message: "" });
+  expect(JSON.stringify(spans)).not.toContain("deals of Ada");
+});
+
+test("a step whose error the program handles has the error, and the job has none", async () => {
+  const steps = JSON.parse(`[{ "id": "tried", "if": "1 < 2", "then": [{ "id": "stop", "fail": "no" }],
+    "onError": { "codes": ["FAIL_STEP"], "then": "continue" } }]`);
+  const spans = await spansOfJob("abf92f3577b34da6a3ce929d0e0e4736", { ...program, steps });
+  expect(spans.find(({ name }) => name === "step fail")).toMatchObject({ status: 2, message: "FAIL_STEP" });
+  expect(spans.find(({ name }) => name === "job")).toMatchObject({ status: 0, message: "" });
+});
+
+test("a job that a node claimed is linked with the claim, and is not part of its trace", async () => {
+  const claims = () => otlp.spans.filter(({ name }) => name === "claim jobs");
+  const isLinked = ({ name, links }: ReceivedSpan) =>
+    name === "job" &&
+    links.some((link) => claims().some(({ traceId, id }) => link.traceId === traceId && link.id === id));
+  // A job that waits is claimed when its time has come.
+  const steps = [{ id: "rest", wait: "1s" }];
+  const own = "bbf92f3577b34da6a3ce929d0e0e4736";
+  await spansOfJob(own, { ...program, steps });
+  await until(() => inTrace(own).some(isLinked));
+  expect(claims().every(({ traceId, parentId }) => traceId !== own && parentId === "")).toBe(true);
+});
+
 test("an MCP request continues the trace that the client names in _meta", async () => {
   const own = "5bf92f3577b34da6a3ce929d0e0e4736";
   const version = "2026-07-28";

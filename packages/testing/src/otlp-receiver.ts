@@ -14,6 +14,8 @@ export type ReceivedSpan = {
   links: { traceId: string; id: string }[];
   /** 0: not set, 2: error. */
   status: number;
+  /** Message of the status. Empty if it has none. */
+  message: string;
 };
 
 /** An OpenTelemetry receiver on loopback, which decodes the spans that it gets as protobuf over HTTP. */
@@ -64,11 +66,12 @@ function readSpan(span: Uint8Array): ReceivedSpan {
     const [traceId, id] = [1, 2].map((number) => Buffer.from(fieldsOf(link).bytes(number)[0] ?? []).toString("hex"));
     return { traceId: traceId ?? "", id: id ?? "" };
   });
-  const [status] = bytes(15);
+  const [status] = bytes(15).map(fieldsOf);
   return {
     ...{ traceId: hex(1), id: hex(2), parentId: hex(4), name: text(5), links },
     attributes: attributesOf(bytes(9)),
-    status: status === undefined ? 0 : (fieldsOf(status).numbers(3)[0] ?? 0),
+    status: status?.numbers(3)[0] ?? 0,
+    message: status?.text(2) ?? "",
   };
 }
 

@@ -11,6 +11,7 @@ import type { WorkingJob } from "../state/work.ts";
 import type { AttemptResult, CallTurn, Invocation, StepEffects } from "../steps/effects.ts";
 import type { FaultPoint } from "./observer.ts";
 import type { ConfirmGate } from "./run/confirm-gate.ts";
+import type { JobTrace } from "./run/spans.ts";
 
 /**
  * State of the job's run task after a commit. `keep`: this node continues with the job. `end`: the task is deleted. `dueAtMs`: the node
@@ -198,6 +199,8 @@ export type Driver = {
   readonly startedMs: number;
   /** Number of times that a lease of the job (the time in which one node may work on it) expired since the job last made progress. */
   readonly losses: number;
+  /** The spans of the job's steps. Absent if this process makes no spans. */
+  readonly trace?: JobTrace;
   /** True if this driver (the loop that runs one job's steps) has used its time slice, and other jobs wait for a slot on the node. */
   isSliceOver(): boolean;
 };
@@ -206,4 +209,4 @@ export type Driver = {
  * The part of a driver (the loop that runs one job's steps) that applies one change to the job and commits it, without running further
  * steps.
  */
-export type Follower = Pick<Driver, "port" | "startedMs" | "isSliceOver">;
+export type Follower = Pick<Driver, "port" | "startedMs" | "trace" | "isSliceOver">;

@@ -106,7 +106,8 @@ class OpenSpan implements Span {
   end(error?: string): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
-    if (error !== undefined) this.#span.setAttribute("error.type", error).setStatus({ code: SpanStatusCode.ERROR });
+    if (error !== undefined)
+      this.#span.setAttribute("error.type", error).setStatus({ code: SpanStatusCode.ERROR, message: error });
     this.#span.end();
   }
 }

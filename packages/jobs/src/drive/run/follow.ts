@@ -48,6 +48,7 @@ export async function follow(
     case "undo":
       return beginUndo(work, next.chain, port);
     case "finish":
+      driver.trace?.noteEnd(next.status, state);
       await finish(work, next, port);
       return undefined;
   }

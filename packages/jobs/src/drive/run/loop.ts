@@ -21,7 +21,7 @@ import { endChildren, openChildren } from "./children.ts";
 import { finish } from "./end.ts";
 import { afterHandling } from "./failure.ts";
 import { follow, leave } from "./follow.ts";
-import { jobSpan, moveSpan } from "./spans.ts";
+import { JobTrace, jobSpan } from "./spans.ts";
 import { compensate } from "./undo.ts";
 
 /** Creates a driver (the loop that runs one job's steps). Its time slice begins now. */
@@ -43,29 +43,40 @@ export function createDriver(port: Port, interrupts: Interrupts, losses = 0): Dr
 
 /**
  * Runs a job's step actions (parts of a step between two commits) until the job ends, waits, or must make room for other jobs. `call`: a
- * prepared call, sent first. Throws LeaseLostError if a different node holds the job's lease. After any error, uncommitted work is lost and
- * the job must be read again.
+ * prepared call, sent first. `claim`: the span of the claim that took the job. Throws LeaseLostError if a different node holds the job's
+ * lease. After any error, uncommitted work is lost and the job must be read again.
  */
-export function drive(beginning: JobBeginning, driver: Driver): Promise<void> {
+export function drive(beginning: JobBeginning, driver: Driver, claim?: string): Promise<void> {
   if (!isTraced()) return driveOn(beginning, driver);
-  return spanned(beginSpan(jobSpan, beginning.work.state), () => driveOn(beginning, driver));
+  const trace = new JobTrace();
+  const span = beginSpan(jobSpan, { state: beginning.work.state, claim });
+  return spanned(
+    span,
+    () => driveOn(beginning, { ...driver, trace }),
+    () => trace.jobError(),
+  );
 }
 
 async function driveOn({ work: read, call }: JobBeginning, driver: Driver): Promise<void> {
+  const { trace } = driver;
   await driver.port.onFaultPoint?.("after-claim", { stepId: "" });
-  let step = isTraced() ? moveSpan(undefined, read.state) : undefined;
+  trace?.move(read.state);
+  let last = read;
   try {
-    let work = call === undefined ? read : await withinSpan(step?.span, () => advance({ work: read, call }, driver));
+    let work = call === undefined ? read : await withinSpan(trace?.step, () => advance({ work: read, call }, driver));
     while (work !== undefined) {
       const present: WorkingJob = work;
+      last = present;
       const hasCommitted = present.committed !== read.committed;
       const isLost = !hasCommitted && isPoisoned(present.state, driver);
-      if (isTraced()) step = moveSpan(step, present.state);
+      trace?.move(present.state);
       const confirmer = isLost ? undefined : await driver.port.confirmerOf(present.state);
-      work = isLost ? await park(present, driver) : await withinSpan(step?.span, () => act(present, confirmer, driver));
+      work = isLost
+        ? await park(present, driver)
+        : await withinSpan(trace?.step, () => act(present, confirmer, driver));
     }
   } finally {
-    step?.span.end();
+    trace?.end(last.state);
   }
 }
 

@@ -1,29 +1,84 @@
 import { beginSpan, type Span, type SpanStart } from "@svc/core";
+import { endCodeOf } from "../../state/end-codes.ts";
 import type { JobState } from "../../state/job.ts";
 
-/** The span of the job's current step. `index`: the step's place in the list of all steps of the program. */
-export type StepSpan = { readonly index: number; readonly span: Span };
-
-/** Describes the span in which a node works on a job. It continues the trace of the job's submission, also after a wait or on a new node. */
-export function jobSpan({ id, projectId, isSimulated, traceparent, attempt }: JobState): SpanStart {
-  const facts = { "svc.job.id": id, "svc.project.id": projectId, "svc.attempt": attempt, "svc.simulated": isSimulated };
-  return { name: "job", kind: "consumer", parent: traceparent, facts };
-}
+/** A job and the claim that took its task. `claim`: span of the claim, as a W3C `traceparent`; undefined if there was none. */
+type Claimed = { readonly state: JobState; readonly claim: string | undefined };
 
 /**
- * Returns the span of the step at which the job is now, and ends the span of the step before. Undefined if the job is at no single step. The
- * branches of a `parallel` step share its span. A process that makes no spans does not call it.
+ * Describes the span in which a node works on a job. It continues the trace of the job's submission, also after a wait or on a new node. It is
+ * linked with the claim that took the job, because one claim takes many jobs.
  */
-export function moveSpan(before: StepSpan | undefined, state: JobState): StepSpan | undefined {
-  const [position, another] = state.positions;
-  if (position === undefined || another !== undefined || state.status !== "running") return before;
-  const { index } = position;
-  if (before?.index === index) return before;
-  const instruction = state.loaded.flow.instructions[index];
-  if (instruction?.kind !== "step") return before;
-  before?.span.end();
-  const span = beginSpan(stepSpan, { index, kind: instruction.step.kind });
-  return span && { index, span };
+export function jobSpan({ state: { id, projectId, isSimulated, traceparent, attempt }, claim }: Claimed): SpanStart {
+  const facts = { "svc.job.id": id, "svc.project.id": projectId, "svc.attempt": attempt, "svc.simulated": isSimulated };
+  return { name: "job", kind: "consumer", parent: traceparent, links: [claim], facts };
+}
+
+/** The end of a job. `state`: the job before its last commit. */
+type JobEnd = { readonly status: string; readonly state: JobState };
+
+/** The spans of the steps of one job while a node works on it. A process that makes no spans has none. */
+export class JobTrace {
+  /** The span of the job's current step. `index`: the step's place in the list of all steps of the program. */
+  #step: { readonly index: number; readonly span: Span } | undefined;
+  #end: JobEnd | undefined;
+
+  /** The span of the step at which the job is now. Undefined before its first step. */
+  get step(): Span | undefined {
+    return this.#step?.span;
+  }
+
+  /**
+   * Ends the span of the step before, and begins that of the step at which the job is now. Changes nothing if the job is at no single step:
+   * the branches of a `parallel` step share its span.
+   */
+  move(state: JobState): void {
+    const [position, another] = state.positions;
+    if (position === undefined || another !== undefined || state.status !== "running") return;
+    const { index } = position;
+    if (this.#step?.index === index) return;
+    const instruction = state.loaded.flow.instructions[index];
+    if (instruction?.kind !== "step") return;
+    this.#endStep(state);
+    const span = beginSpan(stepSpan, { index, kind: instruction.step.kind });
+    this.#step = span && { index, span };
+  }
+
+  /** Notes that the job ends with a status, so that the spans get its error. */
+  noteEnd(status: string, state: JobState): void {
+    this.#end = { status, state };
+  }
+
+  /** Ends the span of the last step. `state`: the job as the node leaves it, unless it has ended. */
+  end(state: JobState): void {
+    this.#endStep(this.#end?.state ?? state);
+  }
+
+  /**
+   * Returns the error of a job that failed or expired: the code of the step that failed, or a code for the job's end. Undefined if the job
+   * goes on, has succeeded, or was cancelled by a person.
+   */
+  jobError(): string | undefined {
+    if (this.#end === undefined) return undefined;
+    const { status, state } = this.#end;
+    if (status === "succeeded" || status === "cancelled") return undefined;
+    const code = /^[A-Za-z_]{1,40}(?=: )/.exec(state.lastError)?.[0];
+    return status === "failed" && code !== undefined ? code : endCodeOf(status);
+  }
+
+  #endStep(state: JobState): void {
+    if (this.#step === undefined) return;
+    const { index, span } = this.#step;
+    span.end(this.#stepError(index, state));
+  }
+
+  #stepError(index: number, { loaded, steps }: JobState): string | undefined {
+    const instruction = loaded.flow.instructions[index];
+    const receipt = instruction?.kind === "step" ? steps.get(instruction.step.id)?.receipt : undefined;
+    if (receipt?.state === "failed") return receipt.errors.at(-1)?.code ?? endCodeOf("failed");
+    // A step that was at work when the job ended fails with the job.
+    return receipt?.state === "" ? this.jobError() : undefined;
+  }
 }
 
 /** Describes the span of a step. It has the place of the step, and not the id, which the author of the program chose. */

@@ -197,7 +197,9 @@ export class Worker {
       const request = { owner: nodeId, nowMs, leaseUntilMs, limit, share, spare: this.#spare, fullProjects };
       const tasks = await claimJobTasks(db, request);
       const claimed = tasks.length;
-      if (claimed > 0) beginSpan(claimSpan, { of: "jobs", claimed, tookMs: clock.now() - nowMs })?.end();
+      const claim =
+        claimed === 0 ? undefined : beginSpan(claimSpan, { of: "jobs", claimed, tookMs: clock.now() - nowMs });
+      claim?.end();
       await this.context.sealer.ready(tasks.map(({ projectId }) => projectId));
       // If this claim (query for due tasks) found nothing, or took spare tasks, another process may have locked tasks. Only then may the
       // next claim take spare tasks (due tasks beyond a project's share). Otherwise it would lock tasks that this node does not need.
@@ -206,7 +208,7 @@ export class Worker {
       this.#hasLeft = tasks.length === limit || fullProjects.size > 0 || isShared(tasks, share);
       for (const task of await this.#withoutSuspects(tasks)) {
         this.#places.take(task.projectId);
-        void this.#do(task);
+        void this.#do(task, undefined, claim?.traceparent);
       }
       return tasks.length === limit && limit < room;
     } catch (error) {
@@ -265,9 +267,9 @@ export class Worker {
 
   /**
    * Runs a task of a job in a slot that is reserved for it. `stored`: the job, if it was submitted on this node just now. The job then need
-   * not be read from the database.
+   * not be read from the database. `claim`: the span of the claim that took the task.
    */
-  async #do(task: ClaimedJobTask, stored?: StoredJob): Promise<void> {
+  async #do(task: ClaimedJobTask, stored?: StoredJob, claim?: string): Promise<void> {
     const interrupts = {
       isStopping: this.#isStopping,
       isCancelSeen: false,
@@ -277,7 +279,7 @@ export class Worker {
     const held: HeldTask = { task, isSuspect: this.#isSuspect(task), interrupts };
     this.held.add(held);
     try {
-      if (task.kind === "run") await this.#drive(held, stored);
+      if (task.kind === "run") await this.#drive(held, stored, claim);
       else if (task.kind !== "deadline") await this.#handlers[task.kind](task);
     } catch (error) {
       if (error instanceof LeaseLostError) await error.recorded;
@@ -289,12 +291,12 @@ export class Worker {
     }
   }
 
-  async #drive(held: HeldTask, stored: StoredJob | undefined): Promise<void> {
+  async #drive(held: HeldTask, stored: StoredJob | undefined, claim: string | undefined): Promise<void> {
     const { task, interrupts } = held;
     const opened = await this.#open(held, stored);
     if (opened === undefined) return;
     const { work, port, call } = opened;
-    await drive({ work, call }, createDriver(port, interrupts, task.losses));
+    await drive({ work, call }, createDriver(port, interrupts, task.losses), claim);
   }
 
   async #open(held: HeldTask, stored: StoredJob | undefined): Promise<(OpenJob & Partial<JobBeginning>) | undefined> {

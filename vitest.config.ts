@@ -65,6 +65,7 @@ const rest = [
     "crash/mcp-writes",
     "crash/operational-events",
     "crash/own-events",
+    "crash/patroni",
     "drill",
     "fields/calls",
     "fields/definitions",
@@ -148,7 +149,6 @@ const deaths = [
     "failover",
     "jobs-points",
     "jobs-postgres",
-    "patroni",
     "polls",
     "replay",
     "standing",
@@ -187,6 +187,7 @@ const long = [
 
 /** The longest of all, the longest first: one of them alone at the end would leave a processor idle for as long as it takes. */
 const longest = [
+  "test/crash/patroni.test.ts",
   "test/operations.test.ts",
   "test/console/journeys/list-states.test.ts",
   "test/console/journeys/urls.test.ts",

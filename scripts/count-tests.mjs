@@ -1,13 +1,13 @@
 // node scripts/count-tests.mjs <exit status of the checks> <folder> Prints "N passed, N failed" as the last line of .ci/run. The folder
 // contains NAME.json, a report of vitest, and NAME.status, its exit status. Exits with 1 unless something has passed and nothing has
-// failed. If the folder contains again.json, the failed files were run a second time, and that result counts. Tests that passed only the
-// second time are listed before the last line.
+// failed. If the folder contains again.json, the failed files were run a second time, and that result counts. again-postgres.json is the same
+// for the run on another PostgreSQL, `postgres`. Tests that passed only the second time are listed before the last line.
 //
-// node scripts/count-tests.mjs --failed-files <folder> Prints the files that have a failed test, one per line.
+// node scripts/count-tests.mjs --failed-files <folder> <names> Prints the files of these runs that have a failed test, one per line.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 
-const [first, folder] = process.argv.slice(2);
+const [first, folder, chosen = ""] = process.argv.slice(2);
 
 /** Returns the exit status of a run, and its files by path. The files are undefined if the run was ended before it wrote a report. */
 function readRun(name) {
@@ -61,23 +61,29 @@ function firstLine(text) {
   return text.split("\n")[0].slice(0, 300);
 }
 
+/** Returns the second results of the files of a run that failed, by path. */
+function rerunOf(name) {
+  const then = name === "postgres" ? "again-postgres" : "again";
+  const rerun = existsSync(join(folder, `${then}.json`)) ? (readRun(then).files ?? []) : [];
+  return new Map(rerun.map((file) => [file.path, file]));
+}
+
 const names = readdirSync(folder)
-  .filter((file) => file.endsWith(".status"))
+  .filter((file) => file.endsWith(".status") && !file.startsWith("again"))
   .map((file) => file.slice(0, -".status".length));
-const runs = names.filter((name) => name !== "again").map(readRun);
-const files = runs.flatMap((run) => run.files ?? []);
 
 if (first === "--failed-files") {
-  for (const { path } of files.filter(isFailed)) process.stdout.write(`${path}\n`);
+  const runs = names.filter((name) => chosen.split(" ").includes(name)).map(readRun);
+  for (const { path } of runs.flatMap((run) => run.files ?? []).filter(isFailed)) process.stdout.write(`${path}\n`);
 } else {
-  const rerun = existsSync(join(folder, "again.json")) ? (readRun("again").files ?? []) : [];
-  const again = new Map(rerun.map((file) => [file.path, file]));
-  const counts = runs.map((run) => countRun(run, again));
+  const runs = names.map((name) => ({ run: readRun(name), again: rerunOf(name) }));
+  const counts = runs.map(({ run, again }) => countRun(run, again));
   const checkFailed = first === "0" ? 0 : 1;
   const passed = counts.reduce((total, count) => total + count.passed, 1 - checkFailed);
   const failed = counts.reduce((total, count) => total + count.failed, checkFailed + (runs.length === 0 ? 1 : 0));
-  for (const line of files.flatMap((file) => passedAgain(file, again.get(file.path))))
-    process.stdout.write(`\n${line}\n`);
+  for (const { run, again } of runs)
+    for (const line of (run.files ?? []).flatMap((file) => passedAgain(file, again.get(file.path))))
+      process.stdout.write(`\n${line}\n`);
   process.stdout.write(`\n${passed} passed, ${failed} failed\n`);
   process.exitCode = failed === 0 ? 0 : 1;
 }

@@ -61,20 +61,23 @@ export function startJobsLoad(
   };
 }
 
-/** Waits until every job has ended, and checks each job's receipt and log. */
+/** Waits until every job has ended, and checks each job's receipt and log. Returns how many calls the jobs report as unknown. */
 export async function examineLoad(
   server: { url: string },
   { load, bench, timeoutMs }: { load: JobsLoad; bench: JobsBench; timeoutMs: number },
-): Promise<void> {
+): Promise<number> {
   const end = Date.now() + timeoutMs;
+  let unknown = 0;
   for (const [tag, { id, kind }] of load.submitted) {
     const job = await untilEnded(server, id, Math.max(1_000, end - Date.now()));
     await examine(server, { job, kind, tag, provider: bench.provider });
+    unknown += job.receipt?.calls?.unknown ?? 0;
   }
+  return unknown;
 }
 
 async function insist<T>(act: () => Promise<T>): Promise<T> {
-  const end = Date.now() + 60_000;
+  const end = Date.now() + 120_000;
   for (;;) {
     try {
       return await act();

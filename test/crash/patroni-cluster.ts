@@ -1,19 +1,24 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync } from "node:fs";
-import { chmod, chown, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { existsSync, openSync } from "node:fs";
+import { chown, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { createTestDataDir } from "@svc/testing/data-dir";
 import { freePort } from "@svc/testing/server-process";
 import { until } from "@svc/testing/until";
 import { parse, stringify } from "yaml";
 import { codeBlocksOf } from "../markdown.ts";
 import { readText } from "../source.ts";
 
-/** A cluster of three PostgreSQL servers under Patroni, with etcd, all on loopback. Commits wait for a synchronous standby. */
+/** A cluster of three PostgreSQL servers under Patroni, with etcd and HAProxy, all on loopback. Commits wait for a synchronous standby. */
 export type PatroniCluster = {
   /** URL that lists the three servers. A client that uses it connects to the leader. */
   readonly url: string;
-  /** Resolves when one server leads, another is its synchronous standby, and all three run. */
+  /** URL of HAProxy, which forwards each connection to the leader. */
+  readonly proxyUrl: string;
+  /**
+   * Resolves when one server leads, another is its synchronous standby, and all three run on the timeline of the leader. Rejects with what
+   * the cluster says of itself and the ends of its logs.
+   */
   untilWhole(): Promise<void>;
   /** Kills the leader and its Patroni, as if the machine were lost. Returns a function that starts the machine again. */
   killLeader(): Promise<() => void>;
@@ -24,6 +29,7 @@ export type PatroniCluster = {
 const patroniPrograms: readonly (readonly [path: string, name: string])[] = [
   ["/usr/bin/patroni", "patroni"],
   ["/usr/bin/etcd", "etcd-server"],
+  ["/usr/sbin/haproxy", "haproxy"],
   ["/usr/lib/postgresql/15/bin/postgres", "postgresql-15"],
 ];
 
@@ -33,44 +39,37 @@ export function missingPackages(): string[] {
 }
 
 type Member = { readonly name: string; readonly folder: string; readonly port: number; readonly restPort: number };
-type Status = { name: string; role: string; state: string };
+/** A server as Patroni reports it. */
+type Status = { name: string; role: string; state: string; timeline?: number };
 
 // PostgreSQL refuses to run as root.
 const account = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 /** Longest time in milliseconds until a cluster is whole again. Patroni notices a lost leader after 20 s at the earliest. */
-const wholeMs = 600_000;
+const wholeMs = 300_000;
 
-/** Starts a cluster, and waits until it is whole. */
+/** Starts a cluster. Its files are in memory if there is room: the machine's disk may be busy with other work. */
 export async function startPatroniCluster(): Promise<PatroniCluster> {
-  const place = await mkdtemp(join(tmpdir(), "svc-patroni-"));
-  await chmod(place, 0o755);
+  const place = await createTestDataDir();
   const etcd = await startEtcd(place);
   const members = await Promise.all(["one", "two", "three"].map((name) => prepareMember(place, name, etcd.client)));
+  const proxy = await startProxy(place, members);
   const running = new Map<string, ChildProcess>();
-  const start = ({ name, folder }: Member) => {
-    const program = spawn("/usr/bin/patroni", [join(folder, "patroni.yml")], { ...account, cwd: "/", stdio: "ignore" });
-    running.set(name, program);
-  };
-  const statuses = async (): Promise<readonly Status[]> => {
-    for (const { restPort } of members) {
-      const answer = await fetch(`http://127.0.0.1:${restPort}/cluster`).catch(() => undefined);
-      if (answer !== undefined) return ((await answer.json()) as { members: Status[] }).members;
-    }
-    return [];
-  };
-  const isWhole = async () => {
-    const found = await statuses();
-    const count = (role: string) => found.filter((one) => one.role === role).length;
-    const isRunning = found.every(({ state }) => state === "running" || state === "streaming");
-    return found.length === members.length && isRunning && count("leader") === 1 && count("sync_standby") === 1;
-  };
+  const start = ({ name, folder }: Member) =>
+    void running.set(name, startProgram("/usr/bin/patroni", [join(folder, "patroni.yml")], join(place, `${name}.log`)));
   for (const member of members) start(member);
-  const { username, password } = documented.postgresql.authentication.superuser;
+  const address = `postgres://${superuser.username}:${superuser.password}@`;
   return {
-    url: `postgres://${username}:${password}@${members.map(({ port }) => `127.0.0.1:${port}`).join(",")}/postgres?target_session_attrs=read-write`,
-    untilWhole: () => until(isWhole, "the cluster is whole", wholeMs),
+    url: `${address}${members.map(({ port }) => `127.0.0.1:${port}`).join(",")}/postgres?target_session_attrs=read-write`,
+    proxyUrl: `${address}127.0.0.1:${proxy.port}/postgres`,
+    async untilWhole() {
+      try {
+        await until(async () => isWhole(await statusesOf(members)), "the cluster is whole", wholeMs);
+      } catch (error) {
+        throw new Error(`${error}\n${JSON.stringify(await statusesOf(members))}\n${await endsOfLogs(place, members)}`);
+      }
+    },
     async killLeader() {
-      const leader = (await statuses()).find(({ role }) => role === "leader")?.name;
+      const leader = (await statusesOf(members)).find(({ role }) => role === "leader")?.name;
       const member = members.find(({ name }) => name === leader);
       if (member === undefined) throw new Error("the cluster has no leader");
       await killMember(member, running.get(member.name));
@@ -78,42 +77,104 @@ export async function startPatroniCluster(): Promise<PatroniCluster> {
     },
     async stop() {
       await Promise.all(members.map((member) => killMember(member, running.get(member.name))));
-      await killed(etcd.process);
-      await rm(place, { recursive: true, force: true });
+      for (const program of [proxy.process, etcd.process]) await killed(program);
+      if (process.env["SVC_TEST_KEEP"]) process.stderr.write(`kept ${place}\n`);
+      else await rm(place, { recursive: true, force: true });
     },
   };
 }
 
+/** Returns what the first server that answers says of all servers. */
+async function statusesOf(members: readonly Member[]): Promise<readonly Status[]> {
+  for (const { restPort } of members) {
+    const answer = await fetch(`http://127.0.0.1:${restPort}/cluster`, { signal: AbortSignal.timeout(5_000) })
+      .then((response) => response.json() as Promise<{ members: Status[] }>)
+      .catch(() => undefined);
+    if (answer !== undefined) return answer.members;
+  }
+  return [];
+}
+
+function isWhole(found: readonly Status[]): boolean {
+  const leader = found.find(({ role }) => role === "leader");
+  const follows = ({ state, timeline }: Status) =>
+    (state === "running" || state === "streaming") && timeline === leader?.timeline;
+  return (
+    leader !== undefined &&
+    found.length === 3 &&
+    found.every(follows) &&
+    found.some(({ role }) => role === "sync_standby")
+  );
+}
+
+async function endsOfLogs(place: string, members: readonly Member[]): Promise<string> {
+  const ends = members.map(async ({ name }) => {
+    const lines = (await readFile(join(place, `${name}.log`), "utf8")).trimEnd().split("\n");
+    return `--- ${name}\n${lines.slice(-40).join("\n")}`;
+  });
+  return (await Promise.all(ends)).join("\n");
+}
+
+/** Starts a program in a process group of its own, which writes to a log. */
+function startProgram(path: string, given: readonly string[], logPath: string): ChildProcess {
+  const log = openSync(logPath, "a");
+  return spawn(path, given, { ...account, cwd: "/", detached: true, stdio: ["ignore", log, log] });
+}
+
 async function startEtcd(place: string): Promise<{ process: ChildProcess; client: string }> {
   const [client, peer] = [`127.0.0.1:${await freePort()}`, `http://127.0.0.1:${await freePort()}`];
+  const folder = await ownFolder(place, "etcd");
   const given = [
-    ...["--data-dir", join(place, "etcd"), "--log-level", "fatal", "--initial-cluster", `default=${peer}`],
+    ...["--data-dir", join(folder, "data"), "--log-level", "fatal", "--initial-cluster", `default=${peer}`],
     ...["--listen-client-urls", `http://${client}`, "--advertise-client-urls", `http://${client}`],
     ...["--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer],
   ];
-  const started = spawn("/usr/bin/etcd", given, { stdio: "ignore" });
+  const started = startProgram("/usr/bin/etcd", given, join(place, "etcd.log"));
   const isHealthy = async () => (await fetch(`http://${client}/health`).catch(() => undefined))?.ok === true;
   await until(isHealthy, "etcd answers");
   return { process: started, client };
 }
 
+/** Starts HAProxy with the configuration of the page for operators. */
+async function startProxy(place: string, members: readonly Member[]): Promise<{ process: ChildProcess; port: number }> {
+  const port = await freePort();
+  const text = documentedBlock("text", "listen postgres").replace("*:5000", `127.0.0.1:${port}`);
+  const moved = members.reduce((all, { port: own, restPort }, index) => {
+    return all.replace(`10.0.0.1${index + 1}:5432 check port 8008`, `127.0.0.1:${own} check port ${restPort}`);
+  }, text);
+  const path = join(place, "haproxy.cfg");
+  await writeFile(path, moved, { mode: 0o644 });
+  const program = startProgram("/usr/sbin/haproxy", ["-db", "-f", path], join(place, "haproxy.log"));
+  return { process: program, port };
+}
+
 /** Makes the folder and the configuration of a server. */
 async function prepareMember(place: string, name: string, etcd: string): Promise<Member> {
+  const folder = await ownFolder(place, name);
+  const member = { name, folder, port: await freePort(), restPort: await freePort() };
+  await writeFile(join(folder, "patroni.yml"), stringify(configurationOf(member, etcd)));
+  return member;
+}
+
+/** Makes a folder that belongs to the account of the programs. */
+async function ownFolder(place: string, name: string): Promise<string> {
   const folder = join(place, name);
-  const [port, restPort] = [await freePort(), await freePort()];
-  await mkdir(folder, { mode: 0o700 });
-  await writeFile(join(folder, "patroni.yml"), stringify(configurationOf({ name, folder, port, restPort }, etcd)));
-  if (account.uid !== undefined)
-    for (const path of [folder, join(folder, "patroni.yml")]) await chown(path, account.uid, account.gid);
-  return { name, folder, port, restPort };
+  await mkdir(folder, { mode: 0o711 });
+  if (account.uid !== undefined) await chown(folder, account.uid, account.gid);
+  return folder;
+}
+
+/** Returns the code block of the page for operators that has this language and start. */
+function documentedBlock(language: string, start = ""): string {
+  const blocks = codeBlocksOf(readText("docs/guides/operations/survive-a-database-failure.md"));
+  const block = blocks.find((one) => one.language === language && one.text.startsWith(start));
+  if (block === undefined) throw new Error(`the page has no block of ${language} that starts with "${start}"`);
+  return block.text;
 }
 
 /** The configuration of the page for operators, which the servers of the cluster use with their own names, folders and addresses. */
-const documented = parse(
-  codeBlocksOf(readText("docs/guides/operations/survive-a-database-failure.md")).find(
-    ({ language }) => language === "yaml",
-  )?.text ?? "",
-);
+const documented = parse(documentedBlock("yaml"));
+const superuser: { username: string; password: string } = documented.postgresql.authentication.superuser;
 
 function configurationOf({ name, folder, port, restPort }: Member, etcd: string): object {
   const at = (own: number) => ({ listen: `127.0.0.1:${own}`, connect_address: `127.0.0.1:${own}` });
@@ -132,25 +193,32 @@ function configurationOf({ name, folder, port, restPort }: Member, etcd: string)
   };
 }
 
-/** Kills a server and its Patroni, and waits until the server has ended. */
+/** Kills a server with all its sessions and its Patroni, and waits until they have ended. */
 async function killMember({ folder }: Member, patroni: ChildProcess | undefined): Promise<void> {
   if (patroni !== undefined) await killed(patroni);
   const [pid] = (await readFile(join(folder, "data/postmaster.pid"), "utf8").catch(() => "")).split("\n");
   if (!pid) return;
-  const send = (signal: NodeJS.Signals | 0) => {
-    try {
-      return process.kill(Number(pid), signal);
-    } catch {
-      return false;
-    }
-  };
-  send("SIGKILL");
-  await until(() => !send(0), "the server has ended");
+  // The server must not start processes while its processes are listed.
+  send(Number(pid), "SIGSTOP");
+  const children = await readFile(`/proc/${pid}/task/${pid}/children`, "utf8").catch(() => "");
+  const all = [Number(pid), ...children.trim().split(" ").filter(Boolean).map(Number)];
+  for (const one of all) send(one, "SIGKILL");
+  await until(() => !all.some((one) => send(one, 0)), "the server has ended");
 }
 
+/** Sends a signal. Returns false if the process has ended. */
+function send(pid: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(pid, signal);
+  } catch {
+    return false;
+  }
+}
+
+/** Kills a program with the processes of its group, and waits until it has ended. */
 async function killed(program: ChildProcess): Promise<void> {
-  if (program.exitCode !== null || program.signalCode !== null) return;
+  if (program.pid === undefined || program.exitCode !== null || program.signalCode !== null) return;
   const ended = new Promise((resolve) => program.once("exit", resolve));
-  program.kill("SIGKILL");
+  process.kill(-program.pid, "SIGKILL");
   await ended;
 }

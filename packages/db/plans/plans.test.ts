@@ -23,6 +23,9 @@ type RecordedRun = {
   readonly planned: PlannedReads[];
 };
 
+/** The PostgreSQL of plans.snap, which is the embedded one. Others plan differently: from version 18 on, searches skip within an index. */
+const recordedOn = 18;
+
 /** Tables with only a few rows: one in all, or one per node, restore or rotation of the vault key. */
 const smallTables = ["old_subkeys", "restores", "routing_state", "vault_nodes", "vault_rotations"];
 
@@ -110,7 +113,9 @@ function isQuery(text: string): boolean {
   return !/^(?:\/\* |set local |savepoint |release |rollback |lock table |truncate )/.test(text);
 }
 
-test("what every statement reads is as recorded", async () => {
+test("what every statement reads is as recorded", async ({ skip }) => {
+  const [server] = await db.sql`select current_setting('server_version_num')::int4 / 10000 as major`;
+  skip(server?.["major"] !== recordedOn, `plans.snap is of PostgreSQL ${recordedOn}`);
   expect(
     recorded.filter(({ plan, planned }) => planned.length !== 2 * (plan.statistics ?? everyStatistics).length),
   ).toEqual([]);

@@ -52,7 +52,7 @@ function filling(owner: ProjectId, [first, last]: readonly [number, number]): st
 const unlisted = `insert into jobs (id, project_id, status, mode, simulated_from, parent_job_id, child_key, program_digest, params, step_args, key_id, principal_chain, content_digest, estimate, used, saga, created_at, updated_at, finished_at)
   select id, '${uuidOfId(parent)}', 'succeeded', (array['live', 'rehearse', 'simulate'])[1 + n % 3], case when n % 3 = 2 then id end,
     case when n % 3 = 0 then id end, case when n % 3 = 0 then '' end, '', '{}', '{}', id, '{}', '', '{}', '{}', '{}', now(), now(), now()
-  from generate_series(1, 10_000) n cross join lateral (select ('00000000-0000-7001-8000-' || lpad(to_hex(n), 12, '0'))::uuid as id) i`;
+  from generate_series(1, 10000) n cross join lateral (select ('00000000-0000-7001-8000-' || lpad(to_hex(n), 12, '0'))::uuid as id) i`;
 
 beforeAll(async () => {
   for (const table of ["events", "tool_calls", "jobs", "job_asks", "connected_accounts"]) {

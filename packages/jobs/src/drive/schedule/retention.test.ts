@@ -180,7 +180,7 @@ test("a sweep whose session is killed in the middle of a batch has removed nothi
 test("a job with a very long log goes in a batch of its own", async () => {
   const bench = await benches.bench(createWorld({ items: 1 }));
   const ids = await sweptJobs(bench, 3);
-  await bench.db.sql`update jobs set last_seq = 9_999 where id = ${uuidOfId(ids[1]!)}::uuid`;
+  await bench.db.sql`update jobs set last_seq = 9999 where id = ${uuidOfId(ids[1]!)}::uuid`;
   const sweep = jobSweep({ db: bench.db, jobRetentionMs: 90 * day });
   const left: number[] = [];
   for await (const _ of sweep.round(bench.clock.now())) {

@@ -11,7 +11,7 @@ const varying: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/(?<="(?:durationMs|providerMs|p50Ms|p95Ms|p99Ms|position|measuredAttempts)":)[\d.]+/g, "0"],
   [/(?<=#link=|#|state=)[\w-]{40,}/g, "SECRET"],
   [/\d+(?= of them arrive twice)/g, "N"],
-  [/(?<="waitingReason":")(?:turn|retry)(?=")/g, "TURN"],
+  [/(?<="waitingReason":")(?:turn|retry|endpoint_failing)(?=")/g, "TURN"],
   // How often a delivery has failed so far, and when its subscription is tried next.
   [/(?<="state":"pending","attempts":)\d+/g, "1"],
   [/"backoffUntil":"TIME",?/g, ""],
@@ -24,7 +24,7 @@ const varying: readonly (readonly [pattern: RegExp, instead: string])[] = [
   // The days of the next times of a schedule.
   [/(?<="local":")\d{4}-\d\d-\d\d(?=T)/g, "2026-01-05"],
   // The day of the recording, and how many times of a schedule the last day had.
-  [/(?<="day":")\d{4}-\d\d-\d\d(?=")/g, "2026-01-05"],
+  [/(?<="(?:day|local)":")\d{4}-\d\d-\d\d(?=["T])/g, "2026-01-05"],
   [/(?<="policy":"queueAll","total":)\d+,"started":\d+/g, '1,"started":1'],
   [/(?<="webhook-timestamp":")\d+/g, "0"],
   // In which part of the last day something happened.

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createTestMcpClient } from "@svc/testing/mcp-client";
+import { longestTurnMs, processorBudgetMs } from "@svc/testing/processor";
 import { startTestServer, type TestServer } from "@svc/testing/server";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { startMcpServer } from "../tools/mcp-server.ts";
@@ -87,6 +88,14 @@ test.each(documents)(
     expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();
   },
 );
+
+test.each(documents)("a document with %s does not hold the event loop", async (_what, document) => {
+  const text = document();
+  source.answer = (_seen, res) => void res.writeHead(200, { "content-type": "application/yaml" }).end(text);
+  const request = { openapi: { url: `${source.url}/openapi` }, slug: "hostile", dryRun: true };
+  const enough = processorBudgetMs(10);
+  expect(await longestTurnMs(() => importFrom(request), enough)).toBeLessThan(enough);
+});
 
 describe("a source that names addresses of a private network", () => {
   let neighbour: Server;

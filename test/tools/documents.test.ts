@@ -121,9 +121,9 @@ const cases: readonly DocumentCase[] = [
       },
       {
         tool: "save_1",
-        args: { name: "Pen", price: 0.5 },
+        args: { name: "Pen", price: 0.5, example: "blue" },
         sent: "POST /api/articles",
-        body: { name: "Pen", price: 0.5 },
+        body: { name: "Pen", price: 0.5, example: "blue" },
       },
     ],
     refused: [

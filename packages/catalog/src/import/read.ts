@@ -82,23 +82,29 @@ function copyOf(value: DocumentNode, ignoresSiblings: boolean): DocumentNode {
   return copy(value) as DocumentNode;
 }
 
+/** Members whose value maps names to parts of a document, so that a member `example` of the value is a name. */
+const namedParts = new Set(
+  "properties patternProperties $defs definitions schemas parameters responses headers requestBodies paths".split(" "),
+);
+
 /**
- * Returns a document in which no object occurs twice without the members that `copyOf` leaves out. Changes the document in place, because a
- * copy of a large document would need as much memory again.
+ * Returns a document in which no object occurs twice without the members that `copyOf` leaves out, and without its examples. These are not
+ * read, and make up most of a large document. Changes the document in place, because a copy of it would need as much memory again.
  */
 function cleaned(document: DocumentNode, ignoresSiblings: boolean): DocumentNode {
-  const clean = (node: object): object => {
+  const clean = (node: object, name: string): object => {
     const members = node as Record<string, unknown>;
     const { $ref } = members;
     if (ignoresSiblings && typeof $ref === "string") return { $ref };
     if (Object.hasOwn(members, "__proto__")) Reflect.deleteProperty(members, "__proto__");
     for (const key of Object.keys(members)) {
       const child = members[key];
-      if (typeof child === "object" && child !== null) members[key] = clean(child);
+      if ((key === "example" || key === "examples") && !namedParts.has(name)) Reflect.deleteProperty(members, key);
+      else if (typeof child === "object" && child !== null) members[key] = clean(child, key);
     }
     return node;
   };
-  return clean(document) as DocumentNode;
+  return clean(document, "") as DocumentNode;
 }
 
 /**

@@ -1,3 +1,4 @@
+import { repeats } from "@svc/testing/sample";
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
 import { comesToRest } from "./at-rest.ts";
@@ -47,6 +48,8 @@ const longestAnswer = `new Promise((resolve) => {
   observer.observe({ type: "event", buffered: true, durationThreshold: 16 });
   observer.observe({ type: "first-input", buffered: true });
 })`;
+/** INP in milliseconds. Next to other tests an answer takes so long that other work of the page falls into its time. */
+const answerMax = repeats({ sample: 200, whole: 100 });
 const drawn = "new Promise((done) => requestAnimationFrame(() => setTimeout(done)))";
 
 /** Presses what a page has, and uses the search of the console. */
@@ -72,7 +75,9 @@ async function answerTimes(page: Page): Promise<Effort> {
 
 /** Measures every page of a project: LCP, layout shift, and the answer to presses and keys. */
 async function measure({ name, paths, key, id }: Measured): Promise<void> {
-  const { page } = await consoles.open({ path: `p/${id}/home`, ...(key !== undefined && { key }) });
+  const { page, faults } = await consoles.open({ path: `p/${id}/home`, ...(key !== undefined && { key }) });
+  // A schedule cannot be previewed in a project without the accounts of its example.
+  faults.expectStatus(400);
   const shifts: string[] = [];
   for (const path of paths) {
     const what = `${path.replace(/\w+_\w{20,}/, "one").replace(/[?].*/, "")}, ${name}`;
@@ -85,7 +90,7 @@ async function measure({ name, paths, key, id }: Measured): Promise<void> {
     }
     process.stdout.write(`console: CLS of ${what}: ${shift.toFixed(3)}, budget ${shiftMax}\n`);
     if (shift > shiftMax) shifts.push(`${what}: ${shift.toFixed(3)}`);
-    await expectWithin(`INP of ${what}`, 100, () => answerTimes(page));
+    await expectWithin(`INP of ${what}`, answerMax, () => answerTimes(page));
   }
   expect(shifts).toEqual([]);
 }

@@ -1015,12 +1015,12 @@ const jobs: Case[] = [
   [
     "BulkJobs",
     { action: "BULK_JOBS_ACTION_RETRY", filter: { status: "JOB_STATUS_FAILED" }, dryRun: true },
-    "ok matched,done,refused,refusals,until,hasMore,summary",
+    "ok matched,done,refused,refusals,until,hasMore,summary,next",
   ],
   [
     "BulkJobs",
     { action: "BULK_JOBS_ACTION_CANCEL", jobIds: [missing.job, "$theirjob"] },
-    "ok matched,done,refused,refusals,until,hasMore,summary",
+    "ok matched,done,refused,refusals,until,hasMore,summary,next",
   ],
   ["BulkJobs", { filter: {} }, "invalid_argument BULK_JOBS_UNCLEAR"],
   ["BulkJobs", { action: "BULK_JOBS_ACTION_RETRY" }, "invalid_argument BULK_JOBS_UNCLEAR"],

@@ -81,6 +81,29 @@ browserTest("the jobs that failed are retried in three presses, and the number i
   await until(async () => (await Promise.all(ids.map(attemptsOf))).every((attempt) => attempt === 2), "both run again");
 });
 
+browserTest("a retry of all jobs goes on with the older ones by itself, and shows how many it has done", async () => {
+  const [id, newest] = [await failedJob("Many of one kind"), await failedJob("Many of one kind")];
+  const { page } = await consoles.open({ path: path("jobs?preset=failed&title=Many of one kind") });
+  const isSeen = Promise.withResolvers<void>();
+  // The first call answers as if the newest 1,000 jobs had refused. The second one reaches the service.
+  const first = { matched: 1_000, hasMore: true, next: newest, until: new Date().toISOString() };
+  await page.route("**/BulkJobs", async (route) => {
+    const { after, dryRun } = route.request().postDataJSON();
+    if (after !== newest) return route.fulfill({ json: { ...first, refused: dryRun === true ? 0 : 1_000 } });
+    await isSeen.promise;
+    return route.continue();
+  });
+  await page.getByRole("button", { name: "Retry all that failed" }).click();
+  const dialog = page.getByRole("dialog", { name: "Retry all jobs that match?" });
+  await dialog.getByText("At least 1,000 jobs match.").waitFor();
+  await dialog.getByRole("button", { name: "Retry all jobs that match" }).click();
+  await dialog.getByText("0 jobs were retried, 1,000 refused so far.").waitFor();
+  isSeen.resolve();
+  await page.getByText("1 job was retried, 1,000 refused.").waitFor();
+  await until(async () => (await attemptsOf(id)) === 2, "the older job runs again");
+  expect(await attemptsOf(newest)).toBe(1);
+});
+
 browserTest("one selected job is retried by the keyboard, and the others stay", async () => {
   const [first, second] = [await failedJob("First of two"), await failedJob("Second of two")];
   const { page } = await consoles.open({ path: path("jobs?title=of two") });

@@ -44,6 +44,11 @@ type CallDeclaration<Input extends DescMessage, Output extends DescMessage, Valu
    * for example because a named file cannot be read.
    */
   readonly request?: (run: Run<Values>) => MessageInitShape<Input> | Promise<MessageInitShape<Input>>;
+  /** Makes the calls of a command that may need several, and returns one answer for all of them. Default: one call. */
+  readonly makes?: (
+    callMethod: (request: MessageInitShape<Input>) => Promise<MessageShape<Output>>,
+    made: CompletedCall<Input, Values>,
+  ) => Promise<MessageShape<Output>>;
   /** The field of the answer that the command shows and that `--json` prints. Default: the whole answer. */
   readonly result?: FieldName<Output>;
   /** The request field that contains the id of the deleted object. `--json` prints this id as `deleted`. */
@@ -69,9 +74,9 @@ export function call<Input extends DescMessage, Output extends DescMessage, Valu
     const { context } = run;
     const request: MessageInitShape<Input> = { ...filled, ...(await declared.request?.(run)) };
     const callMethod = await callerOf(method, run);
-    const answer = await callMethod(request);
-    if (declared.result !== undefined && answer[declared.result] === undefined) return;
     const made = { ...run, request };
+    const answer = await (declared.makes?.(callMethod, made) ?? callMethod(request));
+    if (declared.result !== undefined && answer[declared.result] === undefined) return;
     if (run.asJson) context.print(jsonOf(method, declared, answer, request));
     else for (const line of await linesOf(declared.shows, answer, made)) context.print(line);
     for (const line of await linesOf(declared.notes ?? [], answer, made)) context.note(line);

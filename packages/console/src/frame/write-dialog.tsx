@@ -1,5 +1,5 @@
 import type { DescMessage, DescMethodUnary, MessageInitShape, MessageShape } from "@bufbuild/protobuf";
-import { type ComponentProps, type ReactNode, useState } from "react";
+import { type ComponentProps, type ReactNode, useRef, useState } from "react";
 import { placeFailure } from "../calls/fault.ts";
 import { useWrite } from "../calls/write.ts";
 import { Button } from "../ui/buttons/button.tsx";
@@ -46,6 +46,7 @@ export function WriteDialog<I extends DescMessage, O extends DescMessage, const 
   placed = [],
   isSecret = false,
   why,
+  more,
   done,
   onClose,
   children,
@@ -76,14 +77,31 @@ export function WriteDialog<I extends DescMessage, O extends DescMessage, const 
   isSecret?: boolean;
   /** Returns the reason why the call cannot be made yet. Returns undefined if it can be made. */
   why?: (values: ValuesOf<Fields>) => string | undefined;
+  /** Returns the next request if one call did not do all. The dialog then makes this call instead of calling `done`. */
+  more?: (answer: MessageShape<O>) => MessageInitShape<I> | undefined;
   /** Called with the answer when the call succeeded. It announces the result, closes the dialog, and reads again the data that changed. */
   done: (answer: MessageShape<O>, values: ValuesOf<Fields>) => unknown;
   onClose: () => void;
   children?: ReactNode;
 }) {
   const [values, setValues] = useState(() => ({ ...emptyOf(fields), ...start }) as ValuesOf<Fields>);
-  const write = useWrite(method, { onSuccess: (answer) => done(answer, values), isSecret });
-  const send = () => write.send(request(values));
+  const following = useRef<MessageInitShape<I>>(undefined);
+  const write = useWrite(method, {
+    onSuccess: (answer) => {
+      following.current = more?.(answer);
+      return following.current === undefined ? done(answer, values) : undefined;
+    },
+    isSecret,
+  });
+  const sendAll = async () => {
+    let next: MessageInitShape<I> | undefined = request(values);
+    while (next !== undefined) {
+      await write.sendAsync(next);
+      next = following.current;
+    }
+  };
+  // The rejection is ignored, because `write.error` has the error and the dialog shows it.
+  const send = () => void sendAll().catch(() => {});
   const isBusy = write.isSending ? busy : undefined;
   const { at, rest } = placeFailure<string>(write.error, placed);
   const content = (

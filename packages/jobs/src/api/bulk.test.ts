@@ -1,4 +1,4 @@
-import { timestampMs } from "@bufbuild/protobuf/wkt";
+import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
 import { requireId, uuidOfId } from "@svc/core";
 import { BulkJobsAction, JobOriginKind, JobStatus, JobView } from "@svc/gen/jobs";
 import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
@@ -137,3 +137,55 @@ test("BulkJobs counts the jobs that refuse, and names their reasons", async () =
   expect(await refused({ action: RETRY })).toEqual([{ reason: "BULK_JOBS_UNCLEAR", field: "filter" }]);
   expect(await refused({ filter: {} })).toEqual([{ reason: "BULK_JOBS_UNCLEAR", field: "action" }]);
 });
+
+test("BulkJobs goes once through all jobs, although the newest 1,000 can never be retried", async () => {
+  const { node, client, app, run } = await begin();
+  await using _ = node;
+  const well = [await run(sending, "failed"), await run(sending, "failed")];
+  app.isWell = true;
+  await copyJobs(well[0]!.id, 1_050, { has_lost_rows: true });
+  const request = { filter: { status: JobStatus.FAILED }, until: timestampFromMs(Date.now()) };
+  const passes = async (asked: object) => {
+    const answers = [await client.bulkJobs({ ...request, ...asked })];
+    for (let next = answers[0]?.next; next !== ""; next = answers.at(-1)?.next)
+      answers.push(await client.bulkJobs({ ...request, ...asked, after: next! }));
+    return answers;
+  };
+  const ends = [{ hasMore: true }, { hasMore: false }];
+  const counted = await passes({ action: RETRY, dryRun: true });
+  expect(counted).toMatchObject([
+    { matched: 1_000, ...ends[0] },
+    { matched: 52, ...ends[1] },
+  ]);
+  const retried = await passes({ action: RETRY });
+  expect(retried).toMatchObject([
+    { matched: 1_000, done: 0, refused: 1_000, ...ends[0] },
+    { matched: 52, done: 2, refused: 50, ...ends[1] },
+  ]);
+  expect(retried[0]?.refusals[0]).toMatchObject({ reason: "JOB_NOT_RETRYABLE" });
+  for (const { id } of well) await node.reach(id, "succeeded");
+}, 60_000);
+
+test("BulkJobs continues with the older jobs", async () => {
+  const { node, client, run } = await begin();
+  await using _ = node;
+  const oldest = await run(sending, "failed");
+  const newest = await run(sending, "failed");
+  // A job that failed again has the same id. Without `after`, each call would find it first.
+  const one = await client.bulkJobs({ action: RETRY, filter: { status: JobStatus.FAILED }, after: newest.id });
+  expect(one).toMatchObject({ matched: 1, done: 1, hasMore: false, next: "" });
+  await node.reach(oldest.id, "failed");
+  const named = { action: RETRY, jobIds: [newest.id, oldest.id], dryRun: true };
+  expect(await client.bulkJobs({ ...named, after: newest.id })).toMatchObject({ matched: 1, next: "" });
+  const { details } = await refusalsOf(client.bulkJobs({ ...named, after: "job_x" }));
+  expect(details).toEqual([{ reason: "ID_MALFORMED", field: "after" }]);
+});
+
+/** Copies a job, with newer ids and other values of columns. */
+async function copyJobs(jobId: string, count: number, values: object) {
+  const { sql } = database.db;
+  const id = uuidOfId(requireId("job", "id", jobId));
+  await sql`
+    insert into jobs select (jsonb_populate_record(job, jsonb_build_object('id', uuidv7()) || ${JSON.stringify(values)}::text::jsonb)).*
+    from jobs job, generate_series(1, ${count}) where job.id = ${id}`;
+}

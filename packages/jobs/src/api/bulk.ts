@@ -1,7 +1,7 @@
 import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
 import type { ServiceImpl } from "@connectrpc/connect";
-import { Fault, type Id, isWithin, type ProjectPrincipal, parseId, requireProject } from "@svc/core";
+import { Fault, type Id, isWithin, optionalId, type ProjectPrincipal, parseId, requireProject } from "@svc/core";
 import { requestJobCancel } from "@svc/db/jobs/hold";
 import { loadJobs } from "@svc/db/jobs/load";
 import type { JobRecord } from "@svc/db/jobs/record";
@@ -98,18 +98,28 @@ export function bulkMethods(context: JobsContext): Pick<ServiceImpl<typeof JobsS
       const untilMs = request.until === undefined ? context.clock.now() : timestampMs(request.until);
       const startMs = context.clock.now();
       const isOver = (ms: number) => ctx.signal.aborted || context.clock.now() >= startMs + ms;
-      const { jobs, isMore } = await chooseJobs(context, principal, { request, action, untilMs, isOver });
+      const after = optionalId("job", "after", request.after);
+      const { jobs, next } = await chooseJobs(context, principal, { request, action, untilMs, after, isOver });
       const shared = { matched: jobs.length, until: timestampFromMs(untilMs) };
       if (request.dryRun) {
         return create(BulkJobsResponseSchema, {
           ...shared,
-          hasMore: isMore,
+          hasMore: next !== undefined,
+          next: next ?? "",
           summary: `counted ${jobsText(jobs.length)}`,
         });
       }
-      const result = await changeJobs(context, principal, { jobs, action, isOver });
+      const { begun, ...result } = await changeJobs(context, principal, { jobs, action, isOver });
+      // If the call stopped early, the next one continues after the last job that was begun.
+      const last = begun < jobs.length ? (jobs[begun - 1]?.id ?? after) : next;
       const summary = `${action.word} ${result.done} of ${jobsText(jobs.length)}`;
-      return create(BulkJobsResponseSchema, { ...shared, ...result, hasMore: isMore || result.hasMore, summary });
+      return create(BulkJobsResponseSchema, {
+        ...shared,
+        ...result,
+        hasMore: last !== undefined,
+        next: last ?? "",
+        summary,
+      });
     },
   };
 }
@@ -135,37 +145,42 @@ type Choice = {
   readonly request: BulkJobsRequest;
   readonly action: Action;
   readonly untilMs: number;
+  /** The choice has only jobs that are older than this one. If undefined, it begins at the newest job. */
+  readonly after: Id<"job"> | undefined;
   readonly isOver: IsOver;
 };
-type Chosen = { readonly jobs: readonly ChosenJob[]; readonly isMore: boolean };
+/** The chosen jobs. `next`: the last job that was chosen or read, if the search stopped before the oldest job. */
+type Chosen = { readonly jobs: readonly ChosenJob[]; readonly next: Id<"job"> | undefined };
 
 /** Returns the jobs that a request means and its action can change, newest first. */
 async function chooseJobs(context: JobsContext, principal: ProjectPrincipal, choice: Choice): Promise<Chosen> {
-  const { request, action, untilMs } = choice;
+  const { request, action, untilMs, after } = choice;
   const { projectId, binding } = principal;
   if (request.filter !== undefined) return chooseListed(context, principal, request.filter, choice);
   const asked = [...new Set(request.jobIds.flatMap((id) => parseId("job", id) ?? []))];
   const found = (await loadJobs(context.db, asked)).filter(
     (job) =>
       job.projectId === projectId &&
+      (after === undefined || job.id < after) &&
       isWithin(job, binding) &&
       action.statuses.includes(job.status) &&
       action.isMeant(job, untilMs),
   );
-  return { jobs: found.sort((a, b) => (a.id < b.id ? 1 : -1)), isMore: false };
+  return { jobs: found.sort((a, b) => (a.id < b.id ? 1 : -1)), next: undefined };
 }
 
 async function chooseListed(
   context: JobsContext,
   principal: ProjectPrincipal,
   asked: ListJobsRequest,
-  { action, untilMs, isOver }: Choice,
+  { action, untilMs, isOver, after: start }: Choice,
 ): Promise<Chosen> {
   const filter = readListedFilter(asked);
   const statuses = action.statuses.filter((one) => filter.statuses?.includes(one) ?? true);
   const jobs: ChosenJob[] = [];
-  let after: Id<"job"> | undefined;
-  for (let read = 0; statuses.length > 0 && read < readMax; ) {
+  if (statuses.length === 0) return { jobs, next: undefined };
+  let after = start;
+  for (let read = 0; read < readMax; ) {
     const page = { after, size: pageSize };
     const { rows, walkedTo, size = pageSize } = await readListed(context, principal, { ...filter, statuses }, page);
     const shown = rows.slice(0, size);
@@ -174,25 +189,28 @@ async function chooseListed(
       if (action.isMeant(job, untilMs) && !action.isSpent(job)) jobs.push({ id: job.id, attempt: job.attempt });
     }
     after = rows.length > size ? shown.at(-1)?.id : walkedTo;
-    if (jobs.length > jobsMax) return { jobs: jobs.slice(0, jobsMax), isMore: true };
+    if (jobs.length > jobsMax) return { jobs: jobs.slice(0, jobsMax), next: jobs[jobsMax - 1]?.id };
     if (after === undefined || isOver(chooseMsMax)) break;
     read += walkedTo === undefined ? pageSize : walkedMax;
   }
-  return { jobs, isMore: after !== undefined };
+  return { jobs, next: after };
 }
 
 type Work = Pick<Choice, "action" | "isOver"> & Pick<Chosen, "jobs">;
 
-/** Changes the jobs, some at the same time. Stops early if the caller disconnects or if the time is over. */
+/**
+ * Changes the jobs, some at the same time. Stops early if the caller disconnects or if the time is over, but begins at least one job, so that
+ * each call makes progress. `begun`: number of jobs that were begun, in their order.
+ */
 async function changeJobs(
   context: JobsContext,
   principal: ProjectPrincipal,
   { jobs, action, isOver }: Work,
-): Promise<Pick<BulkJobsResponse, "done" | "refused" | "hasMore"> & { readonly refusals: Refusal[] }> {
+): Promise<Pick<BulkJobsResponse, "done" | "refused"> & { readonly refusals: Refusal[]; readonly begun: number }> {
   const refusals: Refusal[] = [];
   let [done, refused, next] = [0, 0, 0];
   const worker = async () => {
-    while (next < jobs.length && !isOver(workMsMax)) {
+    while (next < jobs.length && (next === 0 || !isOver(workMsMax))) {
       const job = jobs[next++];
       if (job === undefined) return;
       const jobId = job.id;
@@ -209,7 +227,7 @@ async function changeJobs(
   };
   await Promise.all(Array.from({ length: concurrency }, worker));
   context.engine.wake();
-  return { done, refused, refusals, hasMore: next < jobs.length };
+  return { done, refused, refusals, begun: next };
 }
 
 type Refusal = MessageInitShape<typeof BulkJobsRefusalSchema>;

@@ -1,6 +1,8 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampDate, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import {
   BulkJobsAction,
+  type BulkJobsRequestSchema,
   type BulkJobsResponse,
   JobOriginKind,
   JobsService,
@@ -81,7 +83,7 @@ type BulkValues = JobFilterValues & {
 
 /** The command `svc jobs bulk`, which retries or cancels many jobs: the named ones, or those that options select. */
 export const addJobBulk = call(JobsService.method.bulkJobs, {
-  says: "retry or cancel up to 1,000 jobs: the named ones, or those that the options select",
+  says: "retry or cancel many jobs: the named ones, or those that the options select",
   takes: {
     "<action>": ["retry: failed jobs; cancel: jobs that have not ended", { choices: Object.keys(actions) }],
     "[ids...]": "ids of the jobs, job_… (default: the jobs that the options select)",
@@ -93,6 +95,7 @@ export const addJobBulk = call(JobsService.method.bulkJobs, {
       "only jobs submitted or, for a retry, ended before this time: as --dry-run prints it",
       { fills: "until", parse: parseMoment },
     ],
+    ["--after <id>", "only jobs older than this one, job_…: as the command prints it if jobs are left"],
     ["--dry-run", "count the jobs and change nothing"],
   ],
   request: ({ values }: Run<BulkValues>) => {
@@ -109,6 +112,11 @@ export const addJobBulk = call(JobsService.method.bulkJobs, {
     const until = counted === undefined ? {} : { until: timestampFromMs(counted) };
     return { action: actions[values.action], jobIds, until: undefined, ...until, ...(!isNamed && { filter }) };
   },
+  makes: (callMethod, { request, context, values: { dryRun } }) =>
+    bulkAll(callMethod, request, {
+      past: dryRun === true ? "counted" : request.action === BulkJobsAction.RETRY ? "retried" : "cancelled",
+      note: context.note,
+    }),
   shows: ({ summary, refusals }) => [
     plainText(summary),
     ...refusals.map(({ jobId, reason, message }) => `${jobId}  ${reason}: ${plainText(message)}`),
@@ -121,13 +129,53 @@ export const addJobBulk = call(JobsService.method.bulkJobs, {
   ],
 });
 
-function bulkNotes({ until, refused, refusals, hasMore }: BulkJobsResponse, isDryRun: boolean): string[] {
+/** Maximum number of calls that one command makes. Each call changes up to 1,000 jobs, or reads up to 20,000. */
+const callsMax = 100;
+const refusalsMax = 20;
+
+type BulkRequest = MessageInitShape<typeof BulkJobsRequestSchema>;
+
+/** Repeats the call for the jobs that are left, and prints a line after each call. Returns one answer for all calls. */
+async function bulkAll(
+  callMethod: (request: BulkRequest) => Promise<BulkJobsResponse>,
+  request: BulkRequest,
+  { past, note }: { readonly past: string; readonly note: (line: string) => void },
+): Promise<BulkJobsResponse> {
+  let all = await callMethod(request);
+  for (let calls = 1; all.next !== "" && calls < callsMax; calls++) {
+    note(`${progressOf(all, past)} so far`);
+    // The time of the first call keeps out the jobs that have failed again since.
+    const one = await callMethod({ ...request, ...(all.until && { until: all.until }), after: all.next });
+    // A call can end before it has begun all jobs that it found. The next call finds the others again.
+    const taken = past === "counted" ? all.matched : all.done + all.refused;
+    const sums = {
+      matched: taken + one.matched,
+      done: all.done + one.done,
+      refused: all.refused + one.refused,
+      refusals: [...all.refusals, ...one.refusals].slice(0, refusalsMax),
+    };
+    all = { ...one, ...sums, ...(all.until && { until: all.until }) };
+    all.summary = progressOf(all, past);
+  }
+  return all;
+}
+
+function progressOf({ matched, done }: BulkJobsResponse, past: string): string {
+  const jobs = countText(matched, "job");
+  return past === "counted" ? `counted ${jobs}` : `${past} ${done} of ${jobs}`;
+}
+
+function bulkNotes({ until, refused, refusals, next }: BulkJobsResponse, isDryRun: boolean): string[] {
   const left = refused - refusals.length;
   return [
     ...(left > 0 ? [`${countText(left, "more job")} refused.`] : []),
     ...(isDryRun && until !== undefined
       ? [`To act on exactly these jobs, add --counted ${timestampDate(until).toISOString()}.`]
       : []),
-    ...(hasMore ? ["More jobs match: run the command again for the others."] : []),
+    ...(next !== "" && until !== undefined
+      ? [
+          `The command stopped after ${callsMax} calls. For the jobs that are left, run it again with --after ${next} --counted ${timestampDate(until).toISOString()}.`,
+        ]
+      : []),
   ];
 }

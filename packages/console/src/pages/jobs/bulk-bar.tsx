@@ -1,7 +1,7 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { useQuery } from "@connectrpc/connect-query";
 import { BulkJobsAction, type BulkJobsRequestSchema, type Job, JobsService } from "@svc/gen/jobs";
-import { useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { useNow } from "../../clock.ts";
 import type { ListPart } from "../../frame/list-filters.tsx";
 import { WriteDialog } from "../../frame/write-dialog.tsx";
@@ -74,13 +74,19 @@ export default function BulkBar({
 }
 
 const words = {
-  retry: { action: BulkJobsAction.RETRY, verb: "Retry", busy: "Retrying", keep: "Close", past: "were retried" },
+  retry: {
+    action: BulkJobsAction.RETRY,
+    verb: "Retry",
+    busy: "Retrying",
+    keep: "Close",
+    past: ["was retried", "were retried"],
+  },
   cancel: {
     action: BulkJobsAction.CANCEL,
     verb: "Cancel",
     busy: "Cancelling",
     keep: "Keep running",
-    past: "are cancelled",
+    past: ["is cancelled", "are cancelled"],
   },
 } as const;
 
@@ -106,36 +112,62 @@ export function BulkDialog({
     { staleTime: Number.POSITIVE_INFINITY, gcTime: 0 },
   );
   const { matched = 0, until, hasMore = false } = counted.data ?? {};
-  const jobs = countWords(matched);
+  const jobs = hasMore ? "all jobs that match" : countWords(matched);
+  const sums = useRef({ after: "", done: 0, refused: 0 });
+  const [progress, setProgress] = useState("");
+  const isOpen = useRef(true);
+  useEffect(() => {
+    isOpen.current = true;
+    return () => {
+      isOpen.current = false;
+    };
+  }, []);
+  const request = () => ({ ...of, action, ...(until && { until }), after: sums.current.after });
+  const sumWords = () => {
+    const { done, refused } = sums.current;
+    return `${countWords(done)} ${past[done === 1 ? 0 : 1]}${refused === 0 ? "" : `, ${refused.toLocaleString("en")} refused`}`;
+  };
   return (
     <WriteDialog
       method={JobsService.method.bulkJobs}
       title={counted.data === undefined ? `${verb} jobs?` : `${verb} ${jobs}?`}
       fields={{}}
-      request={() => ({ ...of, action, ...(until && { until }) })}
-      why={() => (counted.data === undefined ? "Counting the jobs" : matched === 0 ? "No job matches" : undefined)}
+      request={request}
+      why={() =>
+        counted.data === undefined ? "Counting the jobs" : matched === 0 && !hasMore ? "No job matches" : undefined
+      }
       keep={keep}
       act={counted.data === undefined ? verb : `${verb} ${jobs}`}
       busy={busy}
       kind={act === "cancel" ? "danger" : "primary"}
       onClose={onClose}
-      done={({ done, refused, hasMore: isLeft }) => {
-        const left = isLeft && done > 0 ? " More jobs match: press it again for the others." : "";
-        announce(`${countWords(done)} ${past}${refused === 0 ? "" : `, ${refused} refused`}.${left}`);
+      more={({ done, refused, next }) => {
+        sums.current = { after: next, done: sums.current.done + done, refused: sums.current.refused + refused };
+        setProgress(next === "" ? "" : `${sumWords()} so far.`);
+        return next !== "" && isOpen.current ? request() : undefined;
+      }}
+      done={({ hasMore: isLeft }) => {
+        announce(`${sumWords()}.${isLeft ? " More jobs match." : ""}`);
         onDone();
         onClose();
       }}
     >
       <FaultNotice error={counted.error} onRetry={() => void counted.refetch()} />
       {counted.isPending && <p>Counting the jobs.</p>}
-      {matched > 0 && (
+      {(matched > 0 || hasMore) && (
         <p>
           {act === "retry"
             ? "Each job continues where it stopped. Rows that succeeded stay, and failed rows run again."
             : "Running calls finish, and no new call starts. Changes are undone where the program says so."}
         </p>
       )}
-      {hasMore && <p>More jobs match. These are the newest.</p>}
+      {hasMore && progress === "" && (
+        <p>
+          {matched > 0 && `At least ${countWords(matched)} match. `}
+          svc begins with the newest. If you close this, it stops before the next 1,000 jobs.
+        </p>
+      )}
+      {progress !== "" && <p>{progress}</p>}
     </WriteDialog>
   );
 }

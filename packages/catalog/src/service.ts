@@ -30,7 +30,7 @@ import { catalogFaults } from "./errors.ts";
 import { importSource, reportMessage } from "./import/convert-import.ts";
 import type { ToolkitImporter } from "./import/import-toolkit.ts";
 import type { AuthScheme, Tool, Toolkit } from "./model.ts";
-import { buildCheckedToolkit, parsePrivateToolkit } from "./private/parse-definition.ts";
+import { buildCheckedToolkit, checkDefinitionSize, parsePrivateToolkit } from "./private/parse-definition.ts";
 import { checkPhrases, phrasesText } from "./private/phrases.ts";
 import type { CatalogViews } from "./private/private-toolkits.ts";
 import { createPublisher } from "./private/publish.ts";
@@ -202,6 +202,7 @@ async function parseDefinition(
 ): Promise<Toolkit> {
   try {
     if (definitionJson.length <= smallMax) return await parsePrivateToolkit(definitionJson, projectId);
+    await checkDefinitionSize(definitionJson);
     const faults = await importer.check(definitionJson, projectId);
     if (faults.length > 0) throw new DefinitionError(faults);
     return await buildCheckedToolkit(definitionJson, { ownerProjectId: projectId, isImported: false });

@@ -126,6 +126,14 @@ export async function parseKeptToolkit(
 }
 
 /**
+ * Checks only the sizes of a definition and of its regular expressions, which is cheap. Rejects with DefinitionError. A definition that is
+ * too large is refused so before a thread is started for its other checks.
+ */
+export async function checkDefinitionSize(definitionJson: string): Promise<void> {
+  await readFiles(definitionJson);
+}
+
+/**
  * Returns the compiled toolkit (an app's tools and webhooks) of a definition that `checkPrivateToolkit` has just accepted, for example in the
  * thread of imports. Checks nothing. Pauses between two tools, so that other work of the node can run.
  */

@@ -92,5 +92,6 @@ export { listedRowsMax, type Reduction, type Reductions } from "./steps/parts/re
 export type { RetryRule } from "./steps/parts/tool-call.ts";
 export type { SortKey } from "./steps/sort.ts";
 export { type Expression, expressionsOf, type SecretSlot, secretsOf, type ValueTemplate } from "./template.ts";
+export { type ExpressionWord, expressionWords } from "./types/expression-words.ts";
 export { answerTypeOf, typeOfConstant, typesOf } from "./types/schema-type.ts";
 export type { RowState } from "./types/scope.ts";

@@ -109,6 +109,7 @@ function ArgumentField({
       label={label}
       value={value}
       scope={scope}
+      words={builder.words}
       type={typeOf(field.shape)}
       isRequired={field.isRequired}
       fault={fault}

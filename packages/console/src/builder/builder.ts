@@ -1,4 +1,4 @@
-import type { DescribedStep } from "@svc/gen/jobs";
+import type { DescribedStep, ExpressionWord } from "@svc/gen/jobs";
 import type { Document } from "./document.ts";
 
 /** An error of a program. `pointer`: JSON Pointer of the wrong value in the document. */
@@ -14,6 +14,8 @@ export type Builder = {
   readonly faults: readonly BuilderFault[];
   /** The steps of the program as the service describes them, by id. */
   readonly described: ReadonlyMap<string, DescribedStep>;
+  /** The functions, operators and variables of expressions. */
+  readonly words: readonly ExpressionWord[];
   /** Ids of all steps of the program. */
   readonly ids: ReadonlySet<string>;
   /** User of the program's first call, for new calls. */

@@ -36,7 +36,7 @@ export default function ProgramCards({
   const programJson = useSettled(part === undefined ? "" : text.slice(part.value, part.to), restMs);
   const { data, isPending } = useQuery(
     JobsService.method.describeProgram,
-    { programJson },
+    { programJson, withWords: true },
     { placeholderData: keepPreviousData, staleTime: 0, enabled: programJson !== "" },
   );
   const described = useMemo(() => new Map((data?.steps ?? []).map((step) => [step.stepId, step])), [data]);
@@ -53,7 +53,7 @@ export default function ProgramCards({
   });
   const isRead = useIsRead(all, part === undefined || !isPending);
   const builder: Builder = {
-    ...{ document, base, program, faults, described },
+    ...{ document, base, program, faults, described, words: data?.words ?? [] },
     ids: new Set(all.map(({ id }) => id)),
     entity: all.map(({ step }) => fieldText(step["entity"])).find((entity) => entity !== "") ?? "ops",
     move: (of, index, by) => {

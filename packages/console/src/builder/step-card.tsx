@@ -14,6 +14,7 @@ import { Menu } from "../ui/overlay/menu.tsx";
 import { ArgumentFields, type ArgumentsForm, toolOf, useArguments } from "./argument-fields.tsx";
 import styles from "./builder.module.css";
 import { type Builder, faultWithin } from "./builder.ts";
+import { ExpressionField } from "./expression-field.tsx";
 import { JsonField } from "./json-field.tsx";
 import { renameStep } from "./rename-step.ts";
 import { fieldsOfKind, type StepField, shownElsewhere } from "./step-fields.ts";
@@ -226,16 +227,11 @@ function MemberField({
         type=""
         onChange={(to) => set(to === undefined && !isOptional ? "" : to)}
         plain={<TextField {...input} autoComplete="off" />}
+        words={builder.words}
       />
     );
-  return (
-    <TextField
-      {...input}
-      mono={kind === "cel"}
-      autoComplete="off"
-      {...(kind === "number" ? { inputMode: "numeric" as const } : {})}
-    />
-  );
+  if (kind === "cel") return <ExpressionField {...input} known={{ names: scope, words: builder.words }} />;
+  return <TextField {...input} autoComplete="off" {...(kind === "number" ? { inputMode: "numeric" as const } : {})} />;
 }
 
 function UnknownField({ builder, pointer, name }: { builder: Builder; pointer: string; name: string }) {

@@ -1,4 +1,4 @@
-import type { ProgramName } from "@svc/gen/jobs";
+import type { ExpressionWord, ProgramName } from "@svc/gen/jobs";
 import type { ReactNode } from "react";
 import { isObject } from "../json/value.ts";
 import { classNames } from "../ui/class-names.ts";
@@ -6,6 +6,7 @@ import fields from "../ui/fields/field.module.css";
 import { inputClass, LabelledField } from "../ui/fields/field.tsx";
 import { Menu } from "../ui/overlay/menu.tsx";
 import styles from "./builder.module.css";
+import { ExpressionField } from "./expression-field.tsx";
 import { chipWords, fits, formOf, textParts, withName } from "./values.ts";
 
 /** Properties of a field for a value that may refer to other values. */
@@ -14,6 +15,8 @@ export type ValueFieldProps = {
   value: unknown;
   /** Names that the value can use, with their types. */
   scope: readonly ProgramName[];
+  /** The functions, operators and variables that an expression can use. */
+  words: readonly ExpressionWord[];
   /** JSON type that the value must have. Empty for any. */
   type: string;
   isRequired?: boolean;
@@ -43,6 +46,7 @@ function FormField({
   label,
   value,
   scope,
+  words,
   isRequired = false,
   fault,
   onChange,
@@ -74,19 +78,21 @@ function FormField({
       </LabelledField>
     );
   }
+  if (form === "cel")
+    return <ExpressionField {...labelled} value={text} known={{ names: scope, words }} onChange={change} />;
   return (
     <LabelledField {...labelled}>
       {(shared) => (
         <div className={styles["text"]}>
           <textarea
             {...shared}
-            className={classNames(inputClass, styles["line"], form === "cel" && fields["mono"])}
+            className={classNames(inputClass, styles["line"])}
             rows={1}
             value={text}
             spellCheck={false}
             onChange={({ target }) => change(target.value)}
           />
-          {form === "text" && <TextChips template={text} />}
+          <TextChips template={text} />
         </div>
       )}
     </LabelledField>

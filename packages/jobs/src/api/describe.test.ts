@@ -117,3 +117,16 @@ test("DescribeProgram asks for a program or a job, and knows no job of another p
   expect(await reasonOf({ jobId })).toEqual([{ reason: "JOB_NOT_FOUND", field: "jobId" }]);
   expect(await reasonOf({ jobId: "nope" })).toEqual([{ reason: "ID_MALFORMED", field: "jobId" }]);
 });
+
+test("DescribeProgram returns the words of expressions only when they are asked for", async () => {
+  await using node = createTestNode(database.db, { isStarted: false });
+  const { client } = await node.project();
+  const programJson = programText(program);
+  expect((await client.describeProgram({ programJson })).words).toEqual([]);
+  const { words } = await client.describeProgram({ programJson, withWords: true });
+  expect(words.find(({ name }) => name === "startsWith")).toMatchObject({
+    signature: "string.startsWith(string): bool",
+    summary: "True if the text starts with another text.",
+    isMethod: true,
+  });
+});

@@ -8,7 +8,13 @@ import {
   type ProgramReadSchema,
   ProgramReadKind as WireReadKind,
 } from "@svc/gen/jobs";
-import type { DescribedStep, ProgramDescription, ProgramRead, ReadKind } from "@svc/program";
+import {
+  type DescribedStep,
+  expressionWords,
+  type ProgramDescription,
+  type ProgramRead,
+  type ReadKind,
+} from "@svc/program";
 import { openReadable } from "../drive/store/stored-program.ts";
 import { jobFaults } from "../errors.ts";
 import { checkForProject, describeForProject } from "./check.ts";
@@ -25,10 +31,15 @@ type DescribeContext = Pick<JobsContext, "db" | "sealer" | "views" | "accounts">
 export async function answerDescribe(
   context: DescribeContext,
   principal: ProjectPrincipal,
-  { programJson, jobId }: DescribeProgramRequest,
+  { programJson, jobId, withWords }: DescribeProgramRequest,
 ): Promise<MessageInitShape<typeof DescribeProgramResponseSchema>> {
   if ((programJson === "") === (jobId === "")) throw jobFaults.DESCRIBED_PROGRAM_UNCLEAR(jobId !== "");
-  if (jobId !== "") return describeJob(context, principal, jobId);
+  const answer =
+    jobId === "" ? await describeText(context, principal, programJson) : await describeJob(context, principal, jobId);
+  return { ...answer, words: withWords ? [...expressionWords()] : [] };
+}
+
+async function describeText(context: DescribeContext, principal: ProjectPrincipal, programJson: string) {
   const { projectId, binding = null } = principal;
   const checked = await checkForProject(context, { projectId, programJson, isStored: false, binding });
   const isFaulty = "faults" in checked;
@@ -48,11 +59,7 @@ async function describeJob(context: DescribeContext, { projectId }: ProjectPrinc
   return { programHash: job.programHash, ...(described && toDescription(described)) };
 }
 
-function toDescription({
-  title,
-  steps,
-  result,
-}: ProgramDescription): MessageInitShape<typeof DescribeProgramResponseSchema> {
+function toDescription({ title, steps, result }: ProgramDescription) {
   return {
     title,
     steps: steps.map(toStep),

@@ -95,6 +95,26 @@ export function isFunction(name: string): boolean {
 /** Names of all functions that expressions can call. */
 export const functionNames: readonly string[] = [...functions.keys()];
 
+/**
+ * Returns every function with its signatures as texts, such as `string.contains(string): bool`. A function with both forms, such as `size`,
+ * is there twice: as one that is called on a value (`isMethod`), and as one that is not.
+ */
+export function functionForms(): readonly { name: string; isMethod: boolean; texts: readonly string[] }[] {
+  return [...functions].flatMap(([name, forms]) =>
+    [...Map.groupBy(forms, ({ on }) => on !== undefined)].map(([isMethod, own]) => ({
+      ...{ name, isMethod },
+      texts: [...new Set(own.map((form) => `${signatureText(name, form)}: ${givesText(form)}`))],
+    })),
+  );
+}
+
+/** Returns the type of a function's result as text. A result of the type of its value has no type of its own, so it is `any`. */
+function givesText({ gives, on = [], takes }: Signature): string {
+  if (gives !== "first") return gives === "dyn" ? "any" : gives;
+  const [only = "any", ...more] = on.length === 0 ? (takes[0] ?? []) : on;
+  return more.length === 0 ? only : "any";
+}
+
 function kindOfOperator(name: string, kinds: readonly CelKind[]): CelKind | KindFault | undefined {
   const [left = "dyn", right = "dyn"] = kinds;
   if (logic.has(name)) return kinds.every((kind) => kind === "bool" || kind === "dyn") ? "bool" : notBool(kinds);

@@ -225,6 +225,7 @@ export function createJobs({ observer = silentObserver, askObserver, ...options 
   const context = {
     ...asks,
     views: options.views,
+    meter: options.meter,
     accounts: options.accounts,
     programs,
     engine,

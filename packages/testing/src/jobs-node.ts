@@ -26,7 +26,10 @@ export type TestProject = {
  * A test node that can call `desk` (an app made for tests). Of the node's engines, only the job engine runs. The node uses the machine's
  * clock.
  */
-export type TestNode = Pick<Node, "views" | "apps" | "jobs" | "shutdown" | "client" | typeof Symbol.asyncDispose> & {
+export type TestNode = Pick<
+  Node,
+  "views" | "meter" | "apps" | "jobs" | "shutdown" | "client" | typeof Symbol.asyncDispose
+> & {
   readonly world: World;
   project(): Promise<TestProject>;
   /** Waits until the database shows that a job has one of these statuses. */

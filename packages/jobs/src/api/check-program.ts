@@ -12,7 +12,7 @@ import { hashOf } from "./submit.ts";
 
 /** Checks a program as SubmitJob does for a live run. Returns the findings and stores nothing. */
 export async function checkForSubmission(
-  context: Pick<JobsContext, "db" | "sealer" | "views" | "accounts">,
+  context: Pick<JobsContext, "db" | "sealer" | "views" | "accounts" | "meter">,
   { projectId, role, binding }: ProjectPrincipal,
   programJson: string,
 ): Promise<CheckProgramResponse> {

@@ -38,7 +38,7 @@ type CheckRequest = {
 
 /** Checks a program against the present tools, accounts and contacts of a project. */
 export async function checkForProject(
-  context: Pick<JobsContext, "db" | "sealer" | "views" | "accounts">,
+  context: Pick<JobsContext, "db" | "sealer" | "views" | "accounts" | "meter">,
   { projectId, programJson, isStored, binding, within = [], isInputMade = false, seen }: CheckRequest,
 ): Promise<CheckedProgram> {
   const found = checkContext(context, { projectId, binding, seen }, await context.views.forProject(projectId));
@@ -53,7 +53,7 @@ export async function checkForProject(
  * present, because they do not change the flow. Returns undefined if the program cannot be read.
  */
 export async function describeForProject(
-  context: Pick<JobsContext, "db" | "sealer" | "views" | "accounts">,
+  context: Pick<JobsContext, "db" | "sealer" | "views" | "accounts" | "meter">,
   { projectId, programJson, isStored }: Pick<CheckRequest, "projectId" | "programJson" | "isStored">,
 ): Promise<ProgramDescription | undefined> {
   const view = await context.views.forProject(projectId);
@@ -75,7 +75,7 @@ async function present(asked: readonly unknown[]): Promise<readonly boolean[]> {
  * rules.
  */
 export async function youngerFaults(
-  context: Pick<JobsContext, "db" | "sealer" | "views" | "accounts">,
+  context: Pick<JobsContext, "db" | "sealer" | "views" | "accounts" | "meter">,
   { projectId, programJson }: Pick<CheckRequest, "projectId" | "programJson">,
 ): Promise<readonly ProgramFault[]> {
   const checked = await checkForProject(context, { projectId, programJson, isStored: false, binding: null });
@@ -87,7 +87,7 @@ export async function youngerFaults(
 }
 
 function checkContext(
-  { db, sealer, accounts }: Pick<JobsContext, "db" | "sealer" | "accounts">,
+  { db, sealer, accounts, meter }: Pick<JobsContext, "db" | "sealer" | "accounts" | "meter">,
   {
     projectId,
     binding,
@@ -98,6 +98,7 @@ function checkContext(
   const bound = binding?.entityId ?? "";
   return {
     view,
+    run: meter.begin({ projectId }).run,
     async findSkill(name) {
       const found = await skillsForProject(db, projectId).find(name);
       if (found === undefined) return undefined;

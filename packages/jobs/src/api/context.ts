@@ -1,7 +1,7 @@
 import type { AskPort } from "@svc/asks";
 import type { CatalogViews, SandboxMode } from "@svc/catalog";
 import type { AccountAccess } from "@svc/connections";
-import { type Clock, coreFaults, type Sealer } from "@svc/core";
+import { type Clock, coreFaults, type Sealer, type WorkMeter } from "@svc/core";
 import type { Database } from "@svc/db/connect";
 import type { JobEngine } from "../drive/engine.ts";
 import type { ProgramCache } from "../drive/store/stored-program.ts";
@@ -15,6 +15,8 @@ export type JobsContext = {
   /** Seals page tokens and the data of jobs. */
   readonly sealer: Sealer;
   readonly views: CatalogViews;
+  /** Charges the check and the description of a program to the project of the caller. */
+  readonly meter: Pick<WorkMeter, "begin">;
   readonly accounts: Pick<AccountAccess, "resolve">;
   readonly asks: AskPort;
   /** The engine of this node. Its `wake`, `cancel` and `reserve` make it act at once instead of at its next poll. */

@@ -130,3 +130,18 @@ test("DescribeProgram returns the words of expressions only when they are asked 
     isMethod: true,
   });
 });
+
+test("the time for the check and the description of a program is charged to the project of the caller", async () => {
+  await using node = createTestNode(database.db);
+  const { client, projectId } = await node.project();
+  const spentMs = () => node.meter.spentMs().get(projectId) ?? 0;
+  const before = spentMs();
+  await client.checkProgram({ programJson: programText({ steps: [{ id: "nap", wait: "2h" }] }) });
+  const checked = spentMs();
+  expect(checked).toBeGreaterThan(before);
+  const { job } = await client.submitJob({ programJson: programText({ steps: [{ id: "nap", wait: "1h" }] }) });
+  await node.reach(job?.id ?? "", "parked");
+  const submitted = spentMs();
+  await client.describeProgram({ jobId: job?.id ?? "" });
+  expect(spentMs()).toBeGreaterThan(submitted);
+});

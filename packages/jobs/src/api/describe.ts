@@ -22,7 +22,7 @@ import { toFaults } from "./check-program.ts";
 import type { JobsContext } from "./context.ts";
 import { hashOf } from "./submit.ts";
 
-type DescribeContext = Pick<JobsContext, "db" | "sealer" | "views" | "accounts">;
+type DescribeContext = Pick<JobsContext, "db" | "sealer" | "views" | "accounts" | "meter">;
 
 /**
  * Answers DescribeProgram: describes the program of the request, or that of a job of the caller's project. Throws DESCRIBED_PROGRAM_UNCLEAR

@@ -69,7 +69,7 @@ export type SubmittedSkill = {
 /** Dependencies of `submit`, which checks a program and stores it as a job. */
 export type SubmitContext = Pick<
   JobsContext,
-  "db" | "clock" | "sealer" | "views" | "accounts" | "asks" | "engine" | "programs" | "sandboxMode"
+  "db" | "clock" | "sealer" | "views" | "meter" | "accounts" | "asks" | "engine" | "programs" | "sandboxMode"
 >;
 
 /**

@@ -58,7 +58,7 @@ function pick(values: Values, names: readonly string[]): Values {
 /** Dependencies of asking a person about calls. */
 type PersonAskerContext = Pick<
   JobsContext,
-  "db" | "clock" | "sealer" | "views" | "accounts" | "engine" | "programs" | "sandboxMode"
+  "db" | "clock" | "sealer" | "views" | "meter" | "accounts" | "engine" | "programs" | "sandboxMode"
 >;
 
 type AskResult = { readonly jobId: Id<"job"> } | { readonly refusal: Fault };

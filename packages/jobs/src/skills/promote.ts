@@ -135,7 +135,14 @@ export type Promotion = {
  * project's catalog from then on. Throws the errors of PromoteJob.
  */
 export async function promoteJob(
-  { db, clock, sealer, views, accounts }: Pick<JobsContext, "db" | "clock" | "sealer" | "views" | "accounts">,
+  {
+    db,
+    clock,
+    sealer,
+    views,
+    accounts,
+    meter,
+  }: Pick<JobsContext, "db" | "clock" | "sealer" | "views" | "accounts" | "meter">,
   { projectId, keyId }: ProjectPrincipal,
   { jobId, slug, description, newVersion }: Promotion,
 ): Promise<{ readonly toolSlug: string; readonly version: number }> {
@@ -153,7 +160,7 @@ export async function promoteJob(
   const accessClass = worstOf(job.estimate);
   const programJson = openReadable(sealer, job, job);
   const inputSchema = checkInputSchema({ jobId, slug }, programJson, accessClass);
-  const faults = await youngerFaults({ db, sealer, views, accounts }, { projectId, programJson });
+  const faults = await youngerFaults({ db, sealer, views, accounts, meter }, { projectId, programJson });
   if (faults.length > 0) throw jobFaults.PROMOTED_PROGRAM_FAULTY(jobId, faults);
   const { programDigest } = job;
   const skill = { slug, description, jobId: id, programDigest, accessClass, createdAt: clock.now() };

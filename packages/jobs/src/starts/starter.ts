@@ -167,7 +167,7 @@ export type JobStarter = {
 /** What the functions that create the jobs of schedules need, such as the catalog, the accounts and the engine. */
 export type StarterContext = Pick<
   JobsContext,
-  "db" | "sealer" | "views" | "accounts" | "asks" | "engine" | "programs" | "sandboxMode"
+  "db" | "sealer" | "views" | "meter" | "accounts" | "asks" | "engine" | "programs" | "sandboxMode"
 >;
 
 /** Creates the object that makes the jobs of standing programs (which start jobs on a schedule or event). */
@@ -306,7 +306,7 @@ type ReadFault = { readonly path: readonly string[]; readonly message: string; r
  * to the tool, the account and the arguments. Returns the errors of the call.
  */
 async function checkRead(
-  context: Pick<JobsContext, "db" | "sealer" | "views" | "accounts">,
+  context: Pick<JobsContext, "db" | "sealer" | "views" | "accounts" | "meter">,
   { projectId, binding, call, entity, args }: ReadCheck,
 ): Promise<readonly ReadFault[]> {
   const step = { id: "read", call, entity, args };

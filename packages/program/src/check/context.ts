@@ -10,6 +10,8 @@ export type AccountQuestion = { readonly toolkit: Toolkit; readonly entity: stri
 /** The state that a program is checked against: the project's catalog, accounts and contacts. */
 export type CheckContext = {
   readonly view: CatalogView;
+  /** Runs a synchronous part of the check, and charges its time to the project. Default: the time is not charged. */
+  run?<Result>(this: void, part: () => Result): Result;
   /**
    * For each question, returns true if the project has the account that the question describes. The results are in the order of the
    * questions. Called at most once for each program, and not at all without questions. No question occurs twice.

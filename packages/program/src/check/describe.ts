@@ -8,7 +8,7 @@ import { fieldType, namesOf, typesOf, type ValueType } from "../types/schema-typ
 import type { Scope } from "../types/scope.ts";
 import type { CheckContext } from "./context.ts";
 import { createFlow, type FlowRecord } from "./flow.ts";
-import { checkParts, isTooLarge, typeOfResult } from "./program.ts";
+import { atOnce, checkParts, isTooLarge, typeOfResult } from "./program.ts";
 
 /**
  * The kind of data that a step reads. `input`, `params`: values of the program. `value`: the value of an earlier step. `error`: the error of
@@ -60,19 +60,22 @@ export async function describeProgram(
   programJson: string,
   context: CheckContext,
 ): Promise<ProgramDescription | undefined> {
-  const read = readProgram(programJson);
+  const { run = atOnce } = context;
+  const read = run(() => readProgram(programJson));
   if (!("program" in read) || isTooLarge(read)) return undefined;
   const flow = createFlow();
   const { check, skills, scope } = await checkParts(read, context, flow);
   const { program } = read;
-  const placed = placedSteps(program.steps);
-  const known = new Map(placed.map(({ step }) => [step.id, step]));
-  const found = { program, known, flow, skills, check };
-  const result = program.result.map(([name, template]) => ({
-    ...{ name, type: typeText(typeOfResult(template, scope)) },
-    reads: flow.usesOfResult(name).flatMap((use) => toRead(use, undefined, known)),
-  }));
-  return { title: program.title, steps: placed.map((at) => describeStep(at, found)), result };
+  return run(() => {
+    const placed = placedSteps(program.steps);
+    const known = new Map(placed.map(({ step }) => [step.id, step]));
+    const found = { program, known, flow, skills, check };
+    const result = program.result.map(([name, template]) => ({
+      ...{ name, type: typeText(typeOfResult(template, scope)) },
+      reads: flow.usesOfResult(name).flatMap((use) => toRead(use, undefined, known)),
+    }));
+    return { title: program.title, steps: placed.map((at) => describeStep(at, found)), result };
+  });
 }
 
 /** The results of the check from which steps are described. `known`: the described steps, by id. */

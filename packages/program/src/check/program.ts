@@ -79,7 +79,8 @@ async function isGranted(known: AcceptedProgram, context: CheckContext): Promise
 }
 
 async function checkWhole(programJson: string, context: CheckContext): Promise<CheckedProgram> {
-  const read = readProgram(programJson);
+  const { run = atOnce } = context;
+  const read = run(() => readProgram(programJson));
   if (!("program" in read)) return faultsOf(read.faults);
   const { program, faults } = read;
   // A program that is too large is not checked any further, because only the size limits keep a check short.
@@ -95,8 +96,10 @@ async function checkWhole(programJson: string, context: CheckContext): Promise<C
     askHosts(program, check, context),
   ]);
   if (faults.count > 0) return faultsOf(faults);
-  noteProgram(program, read.document, check);
-  const accepted = acceptedOf(read, { scope, check, skills: runnableOf(skills) });
+  const accepted = run(() => {
+    noteProgram(program, read.document, check);
+    return acceptedOf(read, { scope, check, skills: runnableOf(skills) });
+  });
   keepAccepted(programJson, context, accepted);
   return accepted;
 }
@@ -109,6 +112,11 @@ type CheckFindings = {
   readonly check: Check;
   readonly skills: ReadonlyMap<string, CheckedSkill>;
 };
+
+/** Runs a part of a check, and charges nothing. */
+export function atOnce<Result>(part: () => Result): Result {
+  return part();
+}
 
 /** True if a program is larger than the limits of the language allow. Such a program is read, but not checked. */
 export function isTooLarge({ faults }: ReadProgram): boolean {
@@ -126,12 +134,15 @@ export async function checkParts(read: ReadProgram, context: CheckContext, flow?
   const { program, faults } = read;
   if (context.isStored !== true) faults.takeYounger();
   const skills = await checkSkills(program, context, checkProgram);
-  const check = createCheck(faults, context, { skills: knownSkillsOf(skills), flow });
-  checkInput(program, context, check);
-  const { scope, uses } = checkSteps(program.steps, program.points, startOf(read), check);
-  checkPoints(program, uses, read.leftOut, check);
-  checkResult(program, scope, check);
-  return { skills, check, scope };
+  const { run = atOnce } = context;
+  return run(() => {
+    const check = createCheck(faults, context, { skills: knownSkillsOf(skills), flow });
+    checkInput(program, context, check);
+    const { scope, uses } = checkSteps(program.steps, program.points, startOf(read), check);
+    checkPoints(program, uses, read.leftOut, check);
+    checkResult(program, scope, check);
+    return { skills, check, scope };
+  });
 }
 
 function acceptedOf({ program, document }: ReadProgram, { scope, check, skills }: CheckFindings): AcceptedProgram {

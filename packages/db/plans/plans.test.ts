@@ -110,7 +110,7 @@ function isNamed(text: string, statement: string): boolean {
 
 /** True if a text is a query that PostgreSQL plans and that has no name. */
 function isQuery(text: string): boolean {
-  return !/^(?:\/\* |set local |savepoint |release |rollback |lock table |truncate )/.test(text);
+  return !/^(?:\/\* |set local |savepoint |release |rollback |lock table |truncate |declare |fetch |close )/.test(text);
 }
 
 test("what every statement reads is as recorded", async ({ skip }) => {

@@ -229,7 +229,7 @@ plan("set the policy of a project", (db) =>
   setProjectPolicy(db, projectId, { planApproval: "always", redirectUrls: [], quotas: {} }),
 );
 // Nodes keep a copy of the list of projects, and read all projects again after each change.
-plan("the deployment's routing", (db) => readDeploymentRouting(db));
+plan("the deployment's routing", (db) => readDeploymentRouting(db), { wholeReads: ["projects"] });
 plan("the projects created lately", (db) => listProjectIds(db, seededAt(9)));
 plan("the secrets of a project's webhooks", (db) => webhookSecretsForProject(db, projectId).list(nowMs));
 plan("store the secret of a webhook", (db) =>

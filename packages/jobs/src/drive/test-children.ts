@@ -1,12 +1,12 @@
 import type { Id } from "@svc/core";
 import { type PinnedSkill, type Program, parseCheckedProgram } from "@svc/program";
 import { newJobDocuments } from "@svc/testing/job-documents";
+import type { WorkingJob } from "../state/apply.ts";
 import type { NewChild } from "../state/change.ts";
 import { noCalls, noUse } from "../state/counts.ts";
 import { flatten } from "../state/flow.ts";
 import type { JobState } from "../state/job.ts";
 import { isEnd } from "../state/statuses.ts";
-import type { WorkingJob } from "../state/work.ts";
 import type { Child, LoadedSkill } from "../steps/effects.ts";
 import { stepKinds } from "../steps/index.ts";
 

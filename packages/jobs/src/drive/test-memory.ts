@@ -6,12 +6,11 @@ import { createEvaluator, type JsonObject, type PinnedTool, type Program, parseC
 import { catalogOf } from "@svc/testing/catalog";
 import { desk } from "@svc/testing/desk";
 import { newJobDocuments } from "@svc/testing/job-documents";
-import { apply } from "../state/apply.ts";
+import { apply, committedWork, type WorkingJob, workOf } from "../state/apply.ts";
 import type { Edit } from "../state/change.ts";
 import { noUse } from "../state/counts.ts";
 import { flatten } from "../state/flow.ts";
 import type { JobState } from "../state/job.ts";
-import { committedWork, type WorkingJob, workOf } from "../state/work.ts";
 import type { AttemptResult, SetRow } from "../steps/effects.ts";
 import { stepKinds } from "../steps/index.ts";
 import type { CommitParts, Port } from "./port.ts";

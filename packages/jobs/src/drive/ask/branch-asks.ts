@@ -1,8 +1,7 @@
-import { apply } from "../../state/apply.ts";
+import { apply, type WorkingJob } from "../../state/apply.ts";
 import type { Edit } from "../../state/change.ts";
 import type { StepInstruction } from "../../state/flow.ts";
 import type { JobState } from "../../state/job.ts";
-import type { WorkingJob } from "../../state/work.ts";
 import type { Port } from "../port.ts";
 
 /** Returns the id of the pending ask of one of the job's branches, or undefined if no branch asks. */

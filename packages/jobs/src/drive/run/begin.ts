@@ -1,11 +1,10 @@
 import type { SeenAccounts } from "@svc/connections";
 import type { Step } from "@svc/program";
 import type { UnrecordedEnd } from "@svc/tools";
-import { apply } from "../../state/apply.ts";
+import { apply, type WorkingJob } from "../../state/apply.ts";
 import type { Change, Edit } from "../../state/change.ts";
 import { type AgainInstruction, stepOf } from "../../state/flow.ts";
 import type { JobState } from "../../state/job.ts";
-import type { WorkingJob } from "../../state/work.ts";
 import type { StepEffects } from "../../steps/effects.ts";
 import { expressionFailed } from "../../steps/expression-fault.ts";
 import { stepKinds } from "../../steps/index.ts";

@@ -1,9 +1,8 @@
-import { apply } from "../../state/apply.ts";
+import { apply, type WorkingJob } from "../../state/apply.ts";
 import type { Change, Edit, Next } from "../../state/change.ts";
 import type { StepInstruction } from "../../state/flow.ts";
 import type { JobState } from "../../state/job.ts";
 import { isEnd } from "../../state/statuses.ts";
-import type { WorkingJob } from "../../state/work.ts";
 import { awaited, waitsForPerson } from "../../steps/children.ts";
 import type { Child, StepEffects } from "../../steps/effects.ts";
 import { askOf } from "../ask/branch-asks.ts";

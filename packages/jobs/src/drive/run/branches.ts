@@ -1,9 +1,8 @@
 import type { Step } from "@svc/program";
-import { apply } from "../../state/apply.ts";
+import { apply, type WorkingJob } from "../../state/apply.ts";
 import type { Change, JobQuestion, Next } from "../../state/change.ts";
 import { type AgainInstruction, branchOf, type StepInstruction } from "../../state/flow.ts";
 import type { JobState } from "../../state/job.ts";
-import type { WorkingJob } from "../../state/work.ts";
 import type { AttemptResult, StepEffects } from "../../steps/effects.ts";
 import { SharedLimits } from "../../steps/shared-limits.ts";
 import { resumeFromAsk } from "../ask/answer.ts";

@@ -5,14 +5,13 @@ import type { LimitsDocument, ReceiptDocument } from "@svc/db/documents/jobs";
 import type { StepReceiptDocument } from "@svc/db/documents/step-receipt";
 import { type Limits, type ResolveFault, resolveResult } from "@svc/program";
 import { redactTexts } from "@svc/tools";
-import { apply } from "../../state/apply.ts";
+import { apply, type WorkingJob } from "../../state/apply.ts";
 import type { Change, Edit, Next } from "../../state/change.ts";
 import { noRows, sumCalls } from "../../state/counts.ts";
 import { endCodeOf } from "../../state/end-codes.ts";
 import { stepOf } from "../../state/flow.ts";
 import type { JobState } from "../../state/job.ts";
 import { shownOf } from "../../state/shown.ts";
-import type { WorkingJob } from "../../state/work.ts";
 import { argumentBounds, withComputed } from "../../steps/arguments.ts";
 import type { LockedJob, Port } from "../port.ts";
 

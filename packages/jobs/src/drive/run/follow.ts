@@ -1,7 +1,6 @@
-import { apply } from "../../state/apply.ts";
+import { apply, type WorkingJob } from "../../state/apply.ts";
 import type { Change, Edit, Next } from "../../state/change.ts";
 import { keptOfPlan } from "../../state/confirmed.ts";
-import type { WorkingJob } from "../../state/work.ts";
 import { question } from "../ask/ask.ts";
 import type { Follower, Port } from "../port.ts";
 import { endOf, finish, limitOf } from "./end.ts";

@@ -1,12 +1,11 @@
 import { beginSpan, isTraced, spanned, withinSpan } from "@svc/core";
 import type { Step } from "@svc/program";
-import { apply } from "../../state/apply.ts";
+import { apply, type WorkingJob } from "../../state/apply.ts";
 import type { Change, Next } from "../../state/change.ts";
 import { keptOfPlan } from "../../state/confirmed.ts";
 import type { StepInstruction } from "../../state/flow.ts";
 import type { JobState } from "../../state/job.ts";
 import { isParkable } from "../../state/statuses.ts";
-import type { WorkingJob } from "../../state/work.ts";
 import { goesOn } from "../../steps/children.ts";
 import { stepKinds } from "../../steps/index.ts";
 import { resumeFromAsk } from "../ask/answer.ts";

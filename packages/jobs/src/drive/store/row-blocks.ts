@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from "@svc/core";
 import type { NewJobRow } from "@svc/db/jobs/rows";
-import type { FetchedRow } from "../../state/work.ts";
+import type { FetchedRow } from "../../state/apply.ts";
 import type { JobSeals } from "./seals.ts";
 
 /** Approximate bytes of memory that a decrypted row needs for each of its encrypted bytes. */

@@ -191,7 +191,7 @@ const columnKinds: Readonly<Record<string, Partial<Record<ColumnKind, string>>>>
     definition: "confirm http_hosts quotas redirect_urls",
   },
   projects: {
-    name: "name",
+    name: "moved_to name",
   },
   quarantined_posts: {
     sealed: "body envelope",

@@ -1,5 +1,5 @@
 import { timestampFromMs, timestampMs } from "@bufbuild/protobuf/wkt";
-import { requireId, uuidOfId } from "@svc/core";
+import { createId, requireId, uuidOfId } from "@svc/core";
 import { BulkJobsAction, JobOriginKind, JobStatus, JobView } from "@svc/gen/jobs";
 import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
 import { createWorld } from "@svc/testing/desk";
@@ -185,7 +185,8 @@ test("BulkJobs continues with the older jobs", async () => {
 async function copyJobs(jobId: string, count: number, values: object) {
   const { sql } = database.db;
   const id = uuidOfId(requireId("job", "id", jobId));
+  const ids = Array.from({ length: count }, () => uuidOfId(createId("job", Date.now())));
   await sql`
-    insert into jobs select (jsonb_populate_record(job, jsonb_build_object('id', uuidv7()) || ${JSON.stringify(values)}::text::jsonb)).*
-    from jobs job, generate_series(1, ${count}) where job.id = ${id}`;
+    insert into jobs select (jsonb_populate_record(job, jsonb_build_object('id', copy) || ${JSON.stringify(values)}::text::jsonb)).*
+    from jobs job, unnest(${`{${ids.join(",")}}`}::text::uuid[]) copy where job.id = ${id}`;
 }

@@ -134,14 +134,17 @@ export async function checkDefinitionSize(definitionJson: string): Promise<void>
 }
 
 /**
- * Returns the compiled toolkit (an app's tools and webhooks) of a definition that `checkPrivateToolkit` has just accepted, for example in the
- * thread of imports. Checks nothing. Pauses between two tools, so that other work of the node can run.
+ * Returns the compiled toolkit (an app's tools and webhooks) of a definition that `checkPrivateToolkit` has just accepted, for example in
+ * the thread of imports. Checks nothing. Pauses between two tools, so that other work of the node can run.
  */
 export async function buildCheckedToolkit(definitionJson: string, owner: ToolkitOwner): Promise<Toolkit> {
   return build(filesOfDocument(await parseJson(definitionJson)), owner, createDefinitionSlices());
 }
 
-/** The project that published a private toolkit. `isImported`: true if the toolkit was imported from the app itself, so that it is live. */
+/**
+ * The project that published a private toolkit. `isImported`: true if the toolkit was imported from a document or a server of the app. Its
+ * calls then go to the app, not to the sandbox.
+ */
 export type ToolkitOwner = { readonly ownerProjectId: ProjectId; readonly isImported: boolean };
 
 async function build(

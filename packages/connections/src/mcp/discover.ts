@@ -38,8 +38,8 @@ export type ChallengingServer = {
 };
 
 /**
- * Result of reading the OAuth metadata of a server: `found` with the authentication scheme of its toolkit, or the reason why svc cannot use it, as the end of a
- * sentence. `client`: the OAuth client to store with the toolkit; undefined if the project has one already.
+ * Result of reading the OAuth metadata of a server: `found` with the authentication scheme of its toolkit, or the reason why svc cannot use
+ * it, as the end of a sentence. `client`: the OAuth client to store with the toolkit; undefined if the project has one already.
  */
 export type Discovery =
   | { readonly kind: "found"; readonly scheme: OauthDocument; readonly client: FoundToolkitClient | undefined }
@@ -82,7 +82,7 @@ export async function discoverOauth(
 }
 
 /**
- * Returns a new OAuth client for a toolkit whose accounts svc already knows how to connect. Returns undefined if it has a client, or if svc
+ * Returns a new OAuth client for a toolkit that has an OAuth scheme but no client. Returns undefined if the toolkit has a client, or if svc
  * can get none. `known`: the toolkit's OAuth scheme.
  */
 export async function replaceMissingClient(
@@ -131,8 +131,8 @@ async function orUnusable<Found>(
 }
 
 /**
- * Reads the metadata of an OpenID provider at the address that an OpenAPI document names (OpenID Connect Discovery). The address must end with
- * `/.well-known/openid-configuration` after the name of the issuer, so that no provider can pass itself off as another.
+ * Reads the metadata of an OpenID provider at the address that an OpenAPI document names (OpenID Connect Discovery). The address must end
+ * with `/.well-known/openid-configuration` after the name of the issuer, so that no provider can pass itself off as another.
  */
 export async function discoverOpenId(
   given: Pick<DiscoveryOptions, "network">,
@@ -299,8 +299,8 @@ function clientDocumentUrl(publicUrl: string, projectId: string, issuerKey: stri
 }
 
 /**
- * Returns the document that describes svc to one OAuth server as its client. `name`: `<project id>-<16 digits for the issuer>.json`. Returns
- * undefined for any other name.
+ * Returns the document that describes svc to one OAuth server as its client. `name`: `<project id>-<16 digits for the issuer>.json`.
+ * Returns undefined for any other name.
  */
 export function clientDocument(publicUrl: string, name: string): object | undefined {
   const [, projectId, issuerKey] = /^(prj_[0-9a-hjkmnp-tv-z]{26})-([0-9a-f]{16})\.json$/.exec(name) ?? [];

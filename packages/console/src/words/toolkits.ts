@@ -73,7 +73,7 @@ export function changesWord(count: number): Word {
   };
 }
 
-/** The words for a change of a tool, and for what a person should know of it. */
+/** The words for each kind of change of a tool, and for each warning about a change. */
 export const changeWords = {
   added: { word: "added", tone: "ok", icon: "plus", says: "The source has it in addition." },
   gone: { word: "gone", tone: "bad", icon: "ban", says: "The source no longer has it." },

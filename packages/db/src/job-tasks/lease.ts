@@ -96,7 +96,7 @@ const takeIdleRun = statement<{ lease_token: string }>(
 
 /**
  * A job's run task (the task that runs the job's steps), and the node that gets a lease on it (the right to work on it for a limited time).
- * This node commits a change of the job in the same transaction.
+ * The node takes the lease and commits a change of the job in one transaction.
  */
 export type RunToLease = {
   readonly jobId: Id<"job">;

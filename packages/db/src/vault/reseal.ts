@@ -42,8 +42,8 @@ export function sealedTableNames(): readonly string[] {
 
 /**
  * Returns the next rows of a table, at most `limit`, with the encrypted values that a key rotation must replace. A value must be replaced
- * if its bytes are less than `oldBefore`, because encrypted values begin with a key number that grows with each new key. The query always
- * uses the primary key, with any statistics of PostgreSQL. Only a rotation of keys runs it.
+ * if its bytes are less than `oldBefore`, because encrypted values begin with a key number that grows with each new key. The query uses the
+ * primary key, also if PostgreSQL's statistics of the table are old. Only a rotation of keys runs it.
  */
 export async function readSealedPage(
   db: Executor,

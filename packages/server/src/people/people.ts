@@ -36,15 +36,15 @@ export type People = {
     invitation?: string,
   ): Promise<{ readonly person: Person; readonly keys: readonly KeyId[] }>;
   /**
-   * Returns the address at which a person signs out of the company account, and from which the browser comes back to `returnTo`. Undefined if
-   * the provider has none, or cannot be reached.
+   * Returns the address at which a person signs out of the company account, and from which the browser comes back to `returnTo`. Undefined
+   * if the provider has none, or cannot be reached.
    */
   signOutUrl(id: PersonId, returnTo: string): Promise<string | undefined>;
   /** Ends the access of a person: the sessions, the seats, and the keys and grants that depend on them. */
   end(id: PersonId): Promise<void>;
   /**
-   * Asks the provider about the people whom no node has asked about for four minutes. Ends the access of people without a refresh token whose
-   * last sign-in is too old. Tests call it; a loop calls it every 10 s.
+   * Asks the provider about the people whom no node has asked about for four minutes. Ends the access of people without a refresh token
+   * whose last sign-in is too old. Tests call it; a loop calls it every 10 s.
    */
   check(): Promise<void>;
   /** Stops the loop, and closes the connections to the provider. */
@@ -52,8 +52,8 @@ export type People = {
 };
 
 /**
- * Dependencies of the people. `sessionMaxMs`: how long a person whom svc cannot ask the provider about has access after a sign-in. `onEnded`:
- * called with the keys that ended, and with the person.
+ * Dependencies of `People`. `sessionMaxMs`: time after a sign-in for which a person has access, if svc cannot ask the provider about the
+ * person. `onEnded`: called with the keys that ended, and with the person.
  */
 export type PeopleOptions = {
   readonly db: Database;
@@ -174,7 +174,10 @@ async function enterAccount(
   return { person, keys };
 }
 
-/** Uses an invitation, and gives its role to a person who has no higher one. Throws INVITATION_INVALID if another person used it at the same time. */
+/**
+ * Uses an invitation, and gives its role to a person who has no higher one. Throws INVITATION_INVALID if another person used it at the same
+ * time.
+ */
 function accept(
   personId: PersonId,
   { digest, projectId, role }: Invitation,

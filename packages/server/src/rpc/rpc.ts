@@ -48,8 +48,9 @@ export type RpcHandler = {
 };
 
 /**
- * Creates the handler of calls from parts of connect-node. The complete adapter of connect-node is not used: it throws for an invalid Host
- * header, which would end the process, and it answers 405 and 415 without a body. Unary calls do not use Connect's handlers.
+ * Creates the handler of API calls. It is made of parts of connect-node. The complete adapter of connect-node is not used: it throws for an
+ * invalid Host header, which would end the process, and it answers 405 and 415 without a body. Unary calls use a handler of svc in place of
+ * Connect's.
  */
 export function createRpcHandler(options: RpcOptions): RpcHandler {
   const { router, serves = () => true } = options;

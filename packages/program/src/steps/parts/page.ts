@@ -10,9 +10,11 @@ import { fieldType, namesOf, typesOf, walkType } from "../../types/schema-type.t
 
 /**
  * How the next page is requested. The argument `arg` of the call gets:
- * - `token`: the value at the path `from` in the answer. With `query`, this value is a link, and `arg` gets the link's parameter `query`.
+ * - `token`: the value at the path `from` in the answer. If `query` is set, this value is a link, and `arg` gets the parameter of the link
+ *   whose name is in `query`.
  * - `number`: the page number, counted from `start`.
  * - `rows`: the number of rows to skip, counted from `start`.
+ *
  * For `number` and `rows`, `size` is the argument with the number of rows per page. For all kinds, `more` is the path of a boolean in the
  * answer, which is false on the last page.
  */

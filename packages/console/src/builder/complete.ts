@@ -25,6 +25,8 @@ export function completionsAt(before: string, { names, words }: Nameable, isAske
   if (isQuoted(before)) return none;
   const path = /[\w.]*$/.exec(before)?.[0] ?? "";
   if (/^\d/.test(path) || (path === "" && !isAsked)) return none;
+  // A name that is typed in full is meant, also if it begins a longer one.
+  if (!isAsked && names.some(({ name }) => name === path)) return none;
   if (isAfterValue(before.slice(0, before.length - path.length))) return operatorsFor(path, words);
   const dot = path.lastIndexOf(".") + 1;
   const ofValues = names.filter(({ name }) => continues(name, path)).map(ofName);

@@ -5,7 +5,7 @@ import { inputClass, LabelledField } from "../ui/fields/field.tsx";
 import { type Completions, completionsAt, type Nameable } from "./complete.ts";
 import styles from "./expression-field.module.css";
 
-const none: Completions = { typed: 0, options: [] };
+const none: Completions & { readonly place: number } = { typed: 0, options: [], place: 0 };
 
 /**
  * A field for an expression. While the user types, it lists names, functions and operators that fit. Ctrl Space lists all. The arrow keys
@@ -28,30 +28,30 @@ export function ExpressionField({
 }) {
   const listId = useId();
   const input = useRef<HTMLInputElement>(null);
-  const [{ typed, options }, setFound] = useState(none);
+  // `place`: where the cursor was when the completions were found. The user may move it while the list is open.
+  const [{ typed, options, place }, setFound] = useState(none);
   const [chosen, setChosen] = useState(0);
   const isOpen = options.length > 0;
   const optionId = (index: number) => `${listId}-${index}`;
   const find = (text: string, at: number, isAsked: boolean) => {
-    setFound(completionsAt(text.slice(0, at), known, isAsked));
+    setFound({ ...completionsAt(text.slice(0, at), known, isAsked), place: at });
     setChosen(0);
   };
   const take = (index: number) => {
     const field = input.current;
     const text = options[index]?.text;
     if (field === null || text === undefined) return;
-    const at = field.selectionStart ?? value.length;
-    const next = value.slice(0, at - typed) + text + value.slice(at);
-    const cursor = at - typed + text.length;
+    const next = value.slice(0, place - typed) + text + value.slice(place);
+    const cursor = place - typed + text.length;
     onChange(next);
     setFound(none);
     // The field gets its text when it is drawn again, so the cursor is set after that.
     requestAnimationFrame(() => field.setSelectionRange(cursor, cursor));
   };
   const onKeyDown = (event: KeyboardEvent<HTMLInputElement>) => {
-    const { key, ctrlKey, altKey, metaKey } = event;
+    const { key, ctrlKey, altKey, metaKey, shiftKey } = event;
     if (key === " " && ctrlKey) find(value, event.currentTarget.selectionStart ?? value.length, true);
-    else if (!isOpen || ctrlKey || altKey || metaKey) return;
+    else if (!isOpen || ctrlKey || altKey || metaKey || (key === "Tab" && shiftKey)) return;
     else if (key === "ArrowDown") setChosen((chosen + 1) % options.length);
     else if (key === "ArrowUp") setChosen((chosen + options.length - 1) % options.length);
     else if (key === "Enter" || key === "Tab") take(chosen);

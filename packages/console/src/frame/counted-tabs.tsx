@@ -45,7 +45,8 @@ export function CountedTabs<I extends DescMessage, O extends DescMessage, Search
           isHere && !isEarlier ? (
             countWords(rows.length, hasMore)
           ) : (
-            <TabCount key={words} {...counted} search={{ ...search, ...sets }} />
+            // Another filter counts anew: the number of the former filter would be wrong.
+            <TabCount key={`${words} ${JSON.stringify(search)}`} {...counted} search={{ ...search, ...sets }} />
           );
         // The rows come first, because a browser makes few calls at once.
         return { words, sets, isHere, count: state === "ready" && count };
@@ -66,15 +67,22 @@ function TabCount<I extends DescMessage, O extends DescMessage, Search extends A
   const { data } = useQuery({
     queryKey: ["tab", createConnectQueryKey({ schema: method, transport, input, cardinality: "finite" })],
     queryFn: ({ signal }) => callUnaryMethod(transport, method, input, { signal }),
-    refetchInterval: countMs,
+    // A number with a plus hardly changes, and to count it again can be costly.
+    refetchInterval: ({ state }) => (hasMoreOf(state.data) ? minuteMs : countMs),
     placeholderData: keepPreviousData,
   });
   if (data === undefined) return null;
-  const { nextPageToken = "" } = data as { nextPageToken?: string };
-  return countWords(rowsOf(data, search).length, nextPageToken !== "");
+  return countWords(rowsOf(data, search).length, hasMoreOf(data));
+}
+
+/** True if an answer of a list says that more rows follow. */
+function hasMoreOf(answer: object | undefined): boolean {
+  return answer !== undefined && "nextPageToken" in answer && answer.nextPageToken !== "";
 }
 
 /** Returns the number of a tab's rows as text, such as `12`. There may be more rows than a number with a plus, such as `99+`. */
 function countWords(rows: number, hasMore: boolean): string {
+  // The page has no row of the tab, but a later one may have some.
+  if (rows === 0 && hasMore) return "";
   return hasMore || rows > countMax ? `${Math.min(rows, countMax)}+` : String(rows);
 }

@@ -18,6 +18,8 @@ export type ListHistogram<Search> = {
   series: keyof typeof seriesOf;
   /** Name of the counted things, such as `Delivery attempts`. */
   counts: string;
+  /** The time by which the list goes, such as `creation`, if the counts go by another time. */
+  listTime?: string;
   /** Returns the words of an outcome, such as `failed`. Without it, the bars are of one kind. */
   outcome?: (outcome: string) => string;
   /** Returns what the list's filters select of the series. `has`: true for the outcomes that count; all by default. */

@@ -54,12 +54,23 @@ export default function Histogram({
     return <p className={styles["none"]}>{error !== null && `No counts over time: ${failureOf(error).message}`}</p>;
   return (
     <Bars
-      title={of.counts}
+      title={titleOf(of, search)}
       data={histogramData(answer, of, search)}
-      note={ignoredWords(of, search)}
+      note={[listTimeWords(of), ignoredWords(of, search)].filter((words) => words !== "").join(" ")}
       onSpan={(data, from, to) => change(spanOfBars(data, from, to, now))}
     />
   );
+}
+
+/** Returns a sentence about the time by which the list goes, if it differs from the time of the counts. Empty otherwise. */
+function listTimeWords({ listTime }: ListHistogram<TimeSpan>): string {
+  return listTime === undefined ? "" : `The list goes by the time of ${listTime}.`;
+}
+
+/** Returns the name of the counted things, with their time if the list has no range. */
+function titleOf({ counts }: ListHistogram<TimeSpan>, { range, since, until }: TimeSpan): string {
+  if (range !== undefined || since !== undefined) return counts;
+  return `${counts}, ${until === undefined ? "last 24 hours" : "24 hours before the end"}`;
 }
 
 /** The bars that the user chooses: from where the drag began to where it is now. */
@@ -88,6 +99,7 @@ function Bars({
   };
   const choose = ({ from, to }: Drag) => {
     setDrag(undefined);
+    setPoint(undefined);
     onSpan(data, from, to);
   };
   const onKeyDown = (event: KeyboardEvent) => {
@@ -133,6 +145,10 @@ function Bars({
           if (drag !== undefined && event.buttons !== 0) setDrag({ from: drag.from, to: at });
         }}
         onPointerUp={(event) => drag !== undefined && choose({ from: drag.from, to: barOf(event) })}
+        onPointerCancel={() => {
+          setDrag(undefined);
+          setPoint(undefined);
+        }}
         onPointerLeave={() => drag === undefined && setPoint(undefined)}
       >
         <span id={helpId} className="visually-hidden">

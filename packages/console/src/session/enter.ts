@@ -43,7 +43,12 @@ export async function giveUpSeat(keyId: string): Promise<PageRefusal | undefined
   const sent = await postPage("session", { seat: keyId }, { method: "DELETE", headers: halfHeaders() });
   if ("refusal" in sent) return sent.refusal;
   const seats = session?.seats.filter((seat) => seat.keyId !== keyId) ?? [];
-  setSession(session === undefined || seats.length === 0 ? undefined : { ...session, seats });
+  const isLast = session === undefined || seats.length === 0;
+  setSession(isLast ? undefined : { ...session, seats });
+  if (isLast) {
+    forgetKept();
+    location.reload();
+  }
   return undefined;
 }
 

@@ -34,18 +34,16 @@ function read(): ByProject {
   }
 }
 
+// Listens also while no list is shown, so that a sign-out in another tab ends the filters of this tab.
+globalThis.addEventListener?.("storage", ({ key }: StorageEvent) => {
+  if (key !== keptNames.savedFilters && key !== null) return;
+  saved = read();
+  for (const listener of listeners) listener();
+});
+
 function subscribe(listener: () => void): () => void {
-  const onStorage = ({ key }: StorageEvent) => {
-    if (key !== keptNames.savedFilters && key !== null) return;
-    saved = read();
-    listener();
-  };
   listeners.add(listener);
-  window.addEventListener("storage", onStorage);
-  return () => {
-    listeners.delete(listener);
-    window.removeEventListener("storage", onStorage);
-  };
+  return () => listeners.delete(listener);
 }
 
 function write(projectId: string, filters: readonly SavedFilter[]): void {

@@ -67,6 +67,7 @@ const deliveries = listPage({
   histogram: {
     series: "deliveries",
     counts: "Delivery attempts",
+    listTime: "creation",
     outcome: (outcome) => attemptOutcomes[outcome] ?? outcome,
     of: ({ state, subscription = "" }) => ({
       subscriptionId: subscription,

@@ -3,7 +3,7 @@ import { callUnaryMethod, useQuery, useTransport } from "@connectrpc/connect-que
 import { type Job, JobsService } from "@svc/gen/jobs";
 import { type ToolCall, ToolsService } from "@svc/gen/tools";
 import { getRouteApi } from "@tanstack/react-router";
-import { Suspense, useMemo, useSyncExternalStore } from "react";
+import { Suspense, useEffect, useMemo, useSyncExternalStore } from "react";
 import { useNow } from "../../clock.ts";
 import { KeyName } from "../../session/key-name.tsx";
 import { laterPart } from "../../ui/later-part.tsx";
@@ -182,14 +182,20 @@ const callsLookMs = 3_000;
 
 /** Reads the calls of a job whose program has a `map`. Empty if there are more than the timeline can draw. */
 function useMappedCalls(job: Job, steps: readonly ListedStep[]): readonly ToolCall[] {
-  const { data } = useQuery(
+  const isMapped = steps.some(({ calls }) => calls.length > 0);
+  const isEnded = hasEnded(job.status);
+  const { data, refetch } = useQuery(
     ToolsService.method.listToolCalls,
     { jobId: job.id, pageSize: drawnCallsMax },
     {
-      enabled: steps.some(({ calls }) => calls.length > 0),
-      refetchInterval: hasEnded(job.status) ? false : callsLookMs,
+      enabled: isMapped,
+      refetchInterval: ({ state }) => (isEnded || state.data?.nextPageToken ? false : callsLookMs),
     },
   );
+  // The last answer may be older than the end of the job.
+  useEffect(() => {
+    if (isEnded && isMapped) void refetch();
+  }, [isEnded, isMapped, refetch]);
   return data === undefined || data.nextPageToken !== "" ? noCalls : data.calls;
 }
 

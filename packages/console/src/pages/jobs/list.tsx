@@ -68,6 +68,7 @@ const jobs = listPage({
   histogram: {
     series: "jobs",
     counts: "Jobs that ended",
+    listTime: "submission",
     outcome: (outcome) => labelOf(jobStatusWord(jobStatusOf(outcome) ?? JobStatus.UNSPECIFIED)).toLowerCase(),
     of: (search) => {
       const statuses = statusesOf(search);

@@ -93,7 +93,10 @@ const varying: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/(?<=Open streams per node )[\d,]+/g, "N"],
   [/(?<=term: Calls\n\s+- definition: )"[\d,]+"/g, "N"],
   // The node counts for up to ten seconds before the bars above a list can show it.
-  [/(?<=paragraph: "(?:Events|Delivery attempts|Calls that ended|Jobs that ended): )[^."]*(?=\.)/g, "COUNTS"],
+  [
+    /(?<=paragraph: "(?:Events|Delivery attempts|Calls that ended|Jobs that ended)(?:, last 24 hours)?: )[^."]*(?=\.)/g,
+    "COUNTS",
+  ],
   [/\b[0-9a-f]{64}\b/g, "HASH"],
   [/(?<=failures\/)[0-9a-f]{32}/g, "HASH"],
   [/(?<=since |again at )\d\d:\d\d:\d\d/g, "TIME"],

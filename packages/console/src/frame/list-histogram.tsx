@@ -54,7 +54,8 @@ export default function Histogram({
     return <p className={styles["none"]}>{error !== null && `No counts over time: ${failureOf(error).message}`}</p>;
   return (
     <Bars
-      title={titleOf(of, search)}
+      title={of.counts}
+      when={whenWords(search)}
       data={histogramData(answer, of, search)}
       note={[listTimeWords(of), ignoredWords(of, search)].filter((words) => words !== "").join(" ")}
       onSpan={(data, from, to) => change(spanOfBars(data, from, to, now))}
@@ -67,10 +68,10 @@ function listTimeWords({ listTime }: ListHistogram<TimeSpan>): string {
   return listTime === undefined ? "" : `The list goes by the time of ${listTime}.`;
 }
 
-/** Returns the name of the counted things, with their time if the list has no range. */
-function titleOf({ counts }: ListHistogram<TimeSpan>, { range, since, until }: TimeSpan): string {
-  if (range !== undefined || since !== undefined) return counts;
-  return `${counts}, ${until === undefined ? "last 24 hours" : "24 hours before the end"}`;
+/** Returns the time of the counts, such as `, last 24 hours`, if the list has no range. Empty otherwise. */
+function whenWords({ range, since, until }: TimeSpan): string {
+  if (range !== undefined || since !== undefined) return "";
+  return until === undefined ? ", last 24 hours" : ", 24 hours before the end";
 }
 
 /** The bars that the user chooses: from where the drag began to where it is now. */
@@ -78,11 +79,13 @@ type Drag = { readonly from: number; readonly to: number };
 
 function Bars({
   title,
+  when,
   data,
   note,
   onSpan,
 }: {
   title: string;
+  when: string;
   data: ChartData;
   note: string;
   onSpan: (data: ChartData, from: number, to: number) => void;
@@ -123,7 +126,7 @@ function Bars({
         className={styles["plot"]}
         role="slider"
         tabIndex={0}
-        aria-label={`${title} over time`}
+        aria-label={`${title} over time${when}`}
         aria-describedby={helpId}
         aria-valuemin={0}
         aria-valuemax={last}
@@ -162,7 +165,7 @@ function Bars({
         ))}
       </div>
       <p className={styles["words"]}>
-        {title}: {point === undefined ? all : pointWords(data, point, zone)}. {note}
+        {`${title}${when}`}: {point === undefined ? all : pointWords(data, point, zone)}. {note}
       </p>
     </div>
   );

@@ -19,7 +19,8 @@ export type ToolArguments = {
   readonly unfilledKey: string | undefined;
 };
 
-type Parameter = { readonly name: string; readonly in: string; readonly node: DocumentNode };
+/** A parameter of an operation. `isField`: true if it is a field of an object in the query, and not declared on its own. */
+type Parameter = { readonly name: string; readonly in: string; readonly node: DocumentNode; readonly isField?: true };
 
 /** Maximum characters of the description of a tool's argument. A longer description in the imported document is cut. */
 const textMax = 200;
@@ -64,13 +65,21 @@ export function parametersOf(
     if (isRequired) required.push(name);
     return `{{params.${name}${filter}}}`;
   };
-  for (const parameter of declaredParameters(root, operation).flatMap((one) => fieldsOf(one, converter))) {
+  const parameters = declaredParameters(root, operation).flatMap((one) => fieldsOf(one, converter));
+  const isDeclared = (name: string) =>
+    parameters.some((one) => one.in === "query" && one.isField !== true && one.name === name);
+  for (const parameter of parameters) {
     const isRequired = parameter.node["required"] === true;
     if (isMethodOverride(parameter.name) && parameter.in !== "path") {
       onCut("method override");
       continue;
     }
     if (isUnsent(parameter, operation, credentials)) continue;
+    // The query can have each name only once. A declared parameter goes before a field of an object.
+    if (parameter.isField && (Object.hasOwn(query, parameter.name) || isDeclared(parameter.name))) {
+      onCut(`query parameter ${parameter.name.slice(0, 60)}`);
+      continue;
+    }
     if (parameter.in === "header" && /idempotency/i.test(parameter.name)) {
       const form = keyFormOf(resolved(root, schemaOf(root, parameter.node)));
       if (!("lengthMax" in form)) {
@@ -158,7 +167,7 @@ function fieldsOf(parameter: Parameter, converter: SchemaConverter): readonly Pa
   const needed = node["required"] === true ? listOf(whole["required"]) : [];
   return fields
     .filter(([name, schema]) => name !== "" && name.length <= 200 && converter.wholeOf(schema)["readOnly"] !== true)
-    .map(([name, schema]) => ({ name, in: place, node: { schema, required: needed.includes(name) } }));
+    .map(([name, schema]) => ({ name, in: place, node: { schema, required: needed.includes(name) }, isField: true }));
 }
 
 function isUnsent(

@@ -268,6 +268,48 @@ test.each([
   expect(tools["act"]?.input.properties).toMatchObject({ who: { description: text } });
 });
 
+test("a part of a document with the name example is kept, and JSON and YAML give the same tools", () => {
+  const example = { type: "apiKey", in: "header", name: "X-Key" };
+  const document = {
+    openapi: "3.1.0",
+    info: { title: "Corner Shop API", version: "1" },
+    servers: [{ url: "https://shop.example.com" }],
+    security: [{ example: [] }],
+    paths: { "/x": { get: { operationId: "act", responses: {} } } },
+    components: { securitySchemes: { example } },
+  };
+  const { definitionJson, toolkit } = imported(document);
+  expect(toolkit["auth"]).toMatchObject([{ type: "api_key", name: "X-Key" }]);
+  expect(imported(`# YAML\n${JSON.stringify(document)}`).definitionJson).toBe(definitionJson);
+});
+
+test("a declared query parameter goes before a field of an object with the same name", () => {
+  const field = { type: "integer" };
+  const fields = { page: field, size: field, sort: { type: "string" } };
+  const pageable = { name: "pageable", in: "query", schema: { type: "object", properties: fields } };
+  const page = { name: "page", in: "query", schema: { type: "integer", minimum: 3 } };
+  for (const parameters of [
+    [pageable, page],
+    [page, pageable],
+  ]) {
+    const { tools, report } = imported(withOperation({ parameters }));
+    const query = { page: "{{params.page}}", size: "{{params.size}}", sort: "{{params.sort}}" };
+    expect(tools["act"]?.request?.query).toEqual(query);
+    expect(tools["act"]?.input.properties).toMatchObject({ page: { minimum: 3 } });
+    expect(report.notes).toContainEqual({ tool: "act", kind: "cut", detail: "query parameter page 1" });
+  }
+});
+
+test("an enum of texts with a number that YAML has shortened is left out", () => {
+  const schemaOf = (type: string, values: readonly unknown[]) => {
+    const parameters = [{ name: "v", in: "query", schema: { type, enum: values } }];
+    return imported(withOperation({ parameters })).tools["act"]?.input.properties?.["v"];
+  };
+  expect(schemaOf("string", [1.1, 1.9])).not.toHaveProperty("enum");
+  expect(schemaOf("string", [1, true])).toMatchObject({ type: "string", enum: ["1", "true"] });
+  expect(schemaOf("number", [1.1, 1.9])).toMatchObject({ type: "number", enum: [1.1, 1.9] });
+});
+
 test("rules of a schema are kept or named in a note", () => {
   const tags = { type: "array", uniqueItems: true, items: { type: "string" }, default: ["a"] };
   const address = {

@@ -43,8 +43,11 @@ export class KnownSchemas {
     input: new WeakMap<object, KnownProperties>(),
     output: new WeakMap<object, KnownProperties>(),
   };
-  /** Values of `enum` that a schema can have, by the list in the document. */
-  readonly values = new WeakMap<object, readonly unknown[]>();
+  /** Values of `enum` that a schema of texts (`texts`) or another schema (`others`) can have, by the list in the document. */
+  readonly values = {
+    texts: new WeakMap<object, readonly unknown[]>(),
+    others: new WeakMap<object, readonly unknown[]>(),
+  };
   readonly #texts = new Map<unknown, string | undefined>();
   readonly #words = new Map<string, string | undefined>();
   readonly #patterns = new Map<string, number>();

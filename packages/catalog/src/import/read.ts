@@ -82,10 +82,16 @@ function copyOf(value: DocumentNode, ignoresSiblings: boolean): DocumentNode {
   return copy(value) as DocumentNode;
 }
 
-/** Members whose value maps names to parts of a document, so that a member `example` of the value is a name. */
-const namedParts = new Set(
-  "properties patternProperties $defs definitions schemas parameters responses headers requestBodies paths".split(" "),
-);
+/** Members whose value is a list of such maps, or of values that have no examples. */
+const listsOfNames = ["security", "enum"];
+
+/** Members whose value maps names to parts of a document or to values, so that a member `example` of the value is a name. */
+const namedParts = new Set([
+  ..."properties patternProperties $defs definitions dependentSchemas dependentRequired schemas parameters".split(" "),
+  ..."responses headers requestBodies paths pathItems webhooks callbacks links encoding securitySchemes".split(" "),
+  ..."securityDefinitions mapping scopes variables default const".split(" "),
+  ...listsOfNames,
+]);
 
 /**
  * Returns a document in which no object occurs twice without the members that `copyOf` leaves out, and without its examples. These are not
@@ -97,10 +103,11 @@ function cleaned(document: DocumentNode, ignoresSiblings: boolean): DocumentNode
     const { $ref } = members;
     if (ignoresSiblings && typeof $ref === "string") return { $ref };
     if (Object.hasOwn(members, "__proto__")) Reflect.deleteProperty(members, "__proto__");
+    const isListOfNames = Array.isArray(node) && listsOfNames.includes(name);
     for (const key of Object.keys(members)) {
       const child = members[key];
       if ((key === "example" || key === "examples") && !namedParts.has(name)) Reflect.deleteProperty(members, key);
-      else if (typeof child === "object" && child !== null) members[key] = clean(child, key);
+      else if (typeof child === "object" && child !== null) members[key] = clean(child, isListOfNames ? name : key);
     }
     return node;
   };

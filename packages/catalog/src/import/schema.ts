@@ -242,10 +242,18 @@ export class SchemaConverter {
     if (!Array.isArray(given)) return listOf(given).filter(isPlainValue);
     // In YAML, a version such as 1.10 or a word such as true is a text only in quotation marks, which authors forget.
     const isText = types?.every((type) => type === "string" || type === "null") === true;
+    // The number 1.10 has already lost its last digit, so the text is not known.
+    if (isText && given.some((value) => typeof value === "number" && !Number.isInteger(value))) {
+      if (this.#conversion.part === "input") this.#conversion.onCut("enum");
+      return [];
+    }
+    const memo = this.#known.values[isText ? "texts" : "others"];
+    const before = memo.get(given);
+    if (before !== undefined) return before;
     const values = isText ? given.map((value) => (typeof value === "object" ? value : String(value))) : given;
-    const known = this.#known.values.get(given) ?? [...new Set(values.filter(isPlainValue))];
-    this.#known.values.set(given, known);
-    return known;
+    const found = [...new Set(values.filter(isPlainValue))];
+    memo.set(given, found);
+    return found;
   }
 
   /** False for a text that gives orders to its reader: models read the values of a schema too. Other values are harmless. */

@@ -23,6 +23,7 @@ export {
   isAsStrict,
   mayElicit,
   noConfirmRule,
+  strictestRule,
 } from "./access/confirm.ts";
 export { linkExpiry } from "./access/console-link.ts";
 export {

@@ -30,6 +30,18 @@ export function isAsStrict(rule: ConfirmRule, other: ConfirmRule): boolean {
 }
 
 /**
+ * Returns a rule that is as strict as each of the rules: the first of those with the widest scope. It allows elicitation only if all rules
+ * that require confirmation allow it.
+ */
+export function strictestRule(rules: readonly ConfirmRule[]): ConfirmRule {
+  const asking = rules.filter(({ person }) => person !== "never");
+  const widest = asking.find(({ person }) => person === "writes") ?? asking[0];
+  if (widest === undefined) return noConfirmRule;
+  const { elicitation: _elicitation, ...rule } = widest;
+  return asking.every(({ elicitation }) => elicitation === true) ? { ...rule, elicitation: true } : rule;
+}
+
+/**
  * Returns the rules without those that never require confirmation; undefined if none is left. Pass the project's rule before the key's. For
  * each call, the first rule that applies decides which contact is asked.
  */

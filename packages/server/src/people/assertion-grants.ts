@@ -1,14 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import {
-  type Clock,
-  createId,
-  digestSecret,
-  Fault,
-  generateToken,
-  hasRole,
-  isAsStrict,
-  noConfirmRule,
-} from "@svc/core";
+import { type Clock, createId, digestSecret, Fault, generateToken, hasRole, strictestRule } from "@svc/core";
 import { type Database, type Executor, withTransaction } from "@svc/db/connect";
 import { touchGrantClient } from "@svc/db/grants/codes";
 import { type AssertedGrant, insertGrant, listAssertedGrants } from "@svc/db/grants/repo";
@@ -191,11 +182,7 @@ function limitsFrom(
   const [first = [], ...others] = limited;
   const toolkitSlugs = first.filter((slug) => others.every((slugs) => slugs.includes(slug)));
   if (accessClasses.length === 0 || (limited.length > 0 && toolkitSlugs.length === 0)) return undefined;
-  const confirm = given.reduce(
-    (most, grant) => (isAsStrict(grant.confirm, most) ? grant.confirm : most),
-    noConfirmRule,
-  );
-  return { accessClasses, toolkitSlugs, confirm };
+  return { accessClasses, toolkitSlugs, confirm: strictestRule(given.map(({ confirm }) => confirm)) };
 }
 
 function refused(why: string): AuthorizationRefusal {

@@ -47,8 +47,8 @@ export async function follow(
     case "undo":
       return beginUndo(work, next.chain, port);
     case "finish":
-      driver.trace?.noteEnd(next.status, state);
       await finish(work, next, port);
+      driver.trace?.noteEnd(next.status, state);
       return undefined;
   }
 }

@@ -1,5 +1,5 @@
 import { type GrantId, isoTime, type ProjectId, uuidOfId } from "@svc/core";
-import { and, desc, eq, isNotNull, isNull } from "drizzle-orm";
+import { and, desc, eq, isNull } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { type ApiKey, createApiKey, revokeApiKey } from "../keys/repo.ts";
 import { apiKeys, grants } from "../schema/index.ts";
@@ -73,7 +73,7 @@ export type AssertedGrant = Grant & Pick<ApiKey, "accessClasses" | "toolkitSlugs
 
 /**
  * Returns the grants that have not ended, newest first, that identity assertions opened for a client and a resource with the key of a person.
- * There is at most one for each set of access classes. Reads the grants of the project by the index grants_project.
+ * There is at most one for each set of access classes. A grant that has none, because it is older than they are, has those of its key. Reads the grants of the project by the index grants_project.
  */
 export async function listAssertedGrants(
   db: Executor,
@@ -85,9 +85,11 @@ export async function listAssertedGrants(
     .select({ grant: grants, limits: { accessClasses, toolkitSlugs, confirm } })
     .from(grants)
     .innerJoin(apiKeys, eq(apiKeys.id, grants.keyId))
-    .where(and(...isKnown, isNotNull(grants.assertedClasses), isNull(apiKeys.revokedAt)))
+    .where(and(...isKnown, isNull(apiKeys.revokedAt)))
     .orderBy(desc(grants.id));
-  return found.map(({ grant, limits }) => ({ ...grant, ...limits }));
+  return found.map(({ grant, limits }) => {
+    return { ...grant, assertedClasses: grant.assertedClasses ?? limits.accessClasses, ...limits };
+  });
 }
 
 const grantColumns = selectList(grants, namesBut(grants), "g");

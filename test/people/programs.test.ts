@@ -230,6 +230,11 @@ test("what a person removes from the grant of an assertion stays removed for the
   expect(await grants()).toHaveLength(2);
   await svc.call("svc.v1.GrantsService/UpdateGrant", { id: other?.id, toolkitSlugs: ["calendar"] });
   expect(await assert("read")).toBe("read toolkit:calendar");
+
+  // Grants that are older than the column keep their limits.
+  await svc.database.db.sql.unsafe("update grants set asserted_classes = null");
+  expect(await assert("read")).toBe("read toolkit:calendar");
+  expect(await grants()).toHaveLength(3);
 });
 
 test("a viewer's assertion gives no token, because MCP calls tools", async () => {

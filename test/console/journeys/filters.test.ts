@@ -65,7 +65,9 @@ browserTest("each tab of a list shows its number of rows, up to 99, also for a n
 
 browserTest("bars count over time by outcome, follow the tab, and set the time of the list", async () => {
   const { page } = await consoles.open({ path: path("deliveries") });
-  await page.getByText(/Delivery attempts, last 24 hours: delivered 4\d, failed and tried again 7, failed for good 4\./).waitFor();
+  await page
+    .getByText(/Delivery attempts, last 24 hours: delivered 4\d, failed and tried again 7, failed for good 4\./)
+    .waitFor();
   await judge(page);
   await tab(page, "Retrying").click();
   await page.getByText("Delivery attempts, last 24 hours: failed and tried again 7.").waitFor();

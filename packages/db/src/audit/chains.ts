@@ -42,7 +42,9 @@ export type UnchainedFilter = { readonly unknownBefore: number; readonly without
 function isUnchained({ unknownBefore, without }: UnchainedFilter) {
   const isOver = or(isNotNull(auditEvents.outcome), lt(auditEvents.at, unknownBefore));
   const isElsewhere = without.length === 0 ? undefined : notInArray(auditEvents.projectId, [...without]);
-  return and(isNull(auditEvents.position), isOver, isElsewhere);
+  // The cell in which a project works has the end of its chain.
+  const isAway = sql`exists (select from projects p where p.id = ${auditEvents.projectId} and p.hold in ('moved', 'arriving'))`;
+  return and(isNull(auditEvents.position), isOver, isElsewhere, sql`not ${isAway}`);
 }
 
 /**

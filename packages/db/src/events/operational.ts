@@ -120,7 +120,7 @@ const selectReceivers = compose(
   { wanted: rows(fieldsOf(projects, "id")) },
   ({ wanted }) => query<ReceiverRow>`
     select p.id as project_id, p.routing_version, l.triggers, e.has_entities, s.settings ->> 'filter' as filter, ${columns.text}
-    from ${wanted.from("w")} join projects p on p.id = w.id
+    from ${wanted.from("w")} join projects p on p.id = w.id and p.hold in ('', 'moving')
     cross join lateral (
       select exists (select from subscriptions where project_id = p.id and entity_id > '' and toolkit_slug = 'svc' offset 0) as has_entities
       offset 0) e
@@ -148,7 +148,7 @@ const selectEntityReceivers = compose(
  */
 const selectReceiving = statement<{ id: string }>(
   "find_operational_projects",
-  `select p.id from projects p where p.id > $1::uuid and (
+  `select p.id from projects p where p.id > $1::uuid and p.hold = '' and (
      exists (select from subscriptions s where s.project_id = p.id and s.toolkit_slug = 'svc')
      or exists (select from standing_listeners l where l.project_id = p.id and l.${isOperational.replace("and ", "and l.")} and l.until_version is null))
    order by p.id limit $2::int8`,

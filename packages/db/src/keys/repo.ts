@@ -1,6 +1,7 @@
 import { type ConfirmRule, isoTime, type KeyId, noConfirmRule, type ProjectId, type Quotas, uuidOfId } from "@svc/core";
 import { and, desc, eq, getTableColumns, gt, isNull, lt, or, type SQL, sql } from "drizzle-orm";
 import { type Executor, withTransaction } from "../connect.ts";
+import { lockUnheld } from "../moves/hold.ts";
 import { apiKeys, projectPolicies, projects } from "../schema/index.ts";
 import type { ProjectHold } from "../schema/words.ts";
 import { arrayLiteral } from "../sql/statement.ts";
@@ -147,6 +148,9 @@ export type RevokedKey = { readonly key: ApiKey; readonly endedIds: readonly Key
  */
 export async function revokeApiKey(db: Executor, id: KeyId, nowMs: number): Promise<RevokedKey | undefined> {
   return withTransaction(db, async (tx) => {
+    // A copy of the project in another cell would keep the key.
+    const given = await findKeyById(tx, id);
+    if (given !== undefined) await lockUnheld(tx, [given.projectId]);
     // Revokes the given key first, and then the keys that it created. Creating a key locks the row of its creator key. So after its
     // revocation, a key cannot create further keys. Keys that were already revoked are followed too: their keys may be valid.
     const ended = await endKeys(tx, eq(apiKeys.id, id), nowMs);

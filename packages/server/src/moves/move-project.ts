@@ -221,6 +221,8 @@ async function copyOnce(move: Move): Promise<{ readonly rows: number; readonly d
     await allowLong(tx);
     const left = tablesThatDiffer(source, await digestProject(tx, id, { asCopied: false }));
     if (left.length > 0) return left;
+    const there = await findMovedProject(to, { id });
+    if (there?.hold !== "arriving") throw new MoveError("the copy is gone: another process moves the project");
     const isSwitched = await setHold(tx, id, { from: ["moving"], to: "moved", movedTo: cell });
     if (!isSwitched) throw new MoveError("the project changed its state during the move: try again");
     return left;
@@ -262,7 +264,9 @@ async function finish(options: MoveOptions, here: MovedProject, there: MovedProj
 }
 
 async function release({ to, clock, onFaultPoint }: MoveOptions, id: ProjectId): Promise<void> {
-  await releaseProject(to, id, { from: ["arriving"], nowMs: clock.now() });
+  const isReleased = await releaseProject(to, id, { from: ["arriving"], nowMs: clock.now() });
+  if (!isReleased && (await findMovedProject(to, { id }))?.hold !== "")
+    throw new MoveError("the destination has no copy of the project that can begin to work");
   await onFaultPoint?.("released");
 }
 

@@ -45,17 +45,27 @@ export function objectOf(value: unknown): Params | undefined {
   }
 }
 
+/** Maximum number of names for which a call is corrected. It is more than people and models write. */
+const namesMax = 1_000;
+
+function hasMany(value: unknown): boolean {
+  return isObject(value) && Object.keys(value).length > namesMax;
+}
+
 /**
  * Returns corrected arguments for one of svc's own tools. Clients often make mistakes in names or types (for example `entityId` for
- * `entity_id`, or "5" for 5). `view`: the catalog. It is needed if the tool calls another tool by its slug.
+ * `entity_id`, or "5" for 5). `view`: the catalog. It is needed if the tool calls another tool by its slug. A call with very many names
+ * is returned unchanged, because to correct it would take long.
  */
 export function meantArguments(
   { inputSchema }: Pick<ListedTool, "inputSchema">,
   given: Params,
   view: CatalogView,
 ): Params {
+  if (hasMany(given)) return given;
   const own = schemaOf(inputSchema);
   const opened = withoutEnvelope(given, own);
+  if (hasMany(opened)) return given;
   const calls = Object.hasOwn(own.properties, "arguments");
   const slug = calls ? slugOf(opened, view) : undefined;
   const called = slug === undefined ? undefined : view.tools.get(slug);
@@ -153,7 +163,7 @@ function slugIn({ slug }: Params, view: CatalogView): Params {
  */
 function placed(given: Params, own: Schema, called: Schema): Params {
   const inner = insideOf(given["arguments"], called);
-  if (inner === undefined) return given;
+  if (inner === undefined || hasMany(inner)) return given;
   const isOfTool = (name: string) => Object.hasOwn(called.properties, name);
   const isOfCall = (name: string) => Object.hasOwn(own.properties, name) && name !== "arguments" && name !== "slug";
   const outer = Object.entries(given).filter(([name]) => name !== "arguments");
@@ -200,6 +210,9 @@ export function unwrapped(given: Params, { inputSchema }: { readonly inputSchema
   return insideOf(given, schemaOf(inputSchema)) ?? given;
 }
 
+/** Maximum number of names of each object that `callToMake` looks at: more do not fit into its text. */
+const shownMax = 200;
+
 /**
  * Returns a text that shows the correct form of a client's call. Each argument name is inside the object to which it belongs. The values
  * are left out, except the slug.
@@ -211,8 +224,10 @@ function callToMake({ name, inputSchema }: ListedTool, given: Params): string {
   const known = Object.keys(given).filter((key) => Object.hasOwn(properties, key) && key !== "arguments");
   const inner = Object.hasOwn(properties, "arguments")
     ? [
-        ...Object.keys(objectOf(given["arguments"]) ?? {}),
-        ...Object.keys(given).filter((key) => !Object.hasOwn(properties, key)),
+        ...Object.keys(objectOf(given["arguments"]) ?? {}).slice(0, shownMax),
+        ...Object.keys(given)
+          .slice(0, shownMax)
+          .filter((key) => !Object.hasOwn(properties, key)),
       ]
     : [];
   const shown = [

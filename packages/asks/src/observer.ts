@@ -21,8 +21,8 @@ export type AskObservation = {
   readonly state: "answered" | "defaulted";
   readonly continuation: string;
   /**
-   * How the answer to the question arrived. `api`: by a call of the API. `timeout`: the time for the answer ended. Any other text is the id of
-   * the webhook delivery that was answered.
+   * How the answer to the question arrived. `api`: by a call of the API. `timeout`: the time for the answer ended. Any other text is the id
+   * of the webhook delivery that was answered.
    */
   readonly surface: string;
   /** Id of the key that sent the answer to the question. Empty if no answer came before the question's deadline. */

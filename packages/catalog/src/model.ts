@@ -15,8 +15,8 @@ export type Catalog = {
    */
   readonly definitions?: ReadonlyMap<string, ToolkitDocuments> | undefined;
   /**
-   * Titles of the project's saved programs, by the slug of the tools that they call. Only the search uses them. Absent if there are none, and
-   * in the shared catalog.
+   * Titles of the project's saved programs, by the slug of the tools that they call. Only the search uses them. Absent if there are none,
+   * and in the shared catalog.
    */
   readonly titles?: ReadonlyMap<string, readonly string[]> | undefined;
 };
@@ -32,8 +32,8 @@ export type Toolkit = {
   /** SHA-256 (hexadecimal) of the parts that decide where svc sends credentials: base URL and authentication. */
   readonly originDigest: string;
   /**
-   * True if the toolkit names the real app that it calls: the deployment file has an entry for it and its address is set, or a private toolkit was imported or says so. The
-   * sandbox answers for other toolkits if SVC_SANDBOX is `on`. Default: false.
+   * True if the toolkit names the real app that it calls: the deployment file has an entry for it and its address is set, or a private
+   * toolkit was imported or says so. The sandbox answers for other toolkits if SVC_SANDBOX is `on`. Default: false.
    */
   readonly isLive?: boolean | undefined;
   readonly name: string;

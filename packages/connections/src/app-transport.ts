@@ -19,8 +19,8 @@ export type AppCall = {
   /** Authentication scheme (for example `oauth2`) of the credential that the request contains. */
   readonly scheme: string;
   /**
-   * Account whose credential the request contains. Calls of the same account to an MCP server share a session. Undefined if the account is not
-   * stored yet; the call then gets a session of its own.
+   * Account whose credential the request contains. Calls of the same account to an MCP server share a session. Undefined if the account is
+   * not stored yet; the call then gets a session of its own.
    */
   readonly accountId?: AccountId | undefined;
 };

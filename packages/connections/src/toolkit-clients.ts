@@ -8,8 +8,8 @@ import type { ToolkitOauthClient } from "./options.ts";
 /** The OAuth clients that projects themselves have at the issuers of their private toolkits (apps that a project defined). */
 export type ToolkitClients = {
   /**
-   * Returns the project's own OAuth client of a private toolkit, with its secret. Returns undefined if there is none, or if it is for another
-   * issuer or token endpoint than the toolkit names.
+   * Returns the project's own OAuth client of a private toolkit, with its secret. Returns undefined if there is none, or if it is for
+   * another issuer or token endpoint than the toolkit names.
    */
   find(toolkit: Toolkit): Promise<ToolkitOauthClient | undefined>;
   /** True if `find` would return a client. Toolkits that are asked for at the same time are read with one statement. */
@@ -66,8 +66,8 @@ export function oauthOf({ auth }: Toolkit) {
 }
 
 /**
- * True if a stored client may be used for a toolkit: the toolkit names the issuer and the token endpoint for which the client was stored, and
- * the secret has not ended. So a changed definition cannot send the secret elsewhere.
+ * True if a stored client may be used for a toolkit: the toolkit names the issuer and the token endpoint for which the client was stored,
+ * and the secret has not ended. So a changed definition cannot send the secret elsewhere.
  */
 function isClientOf(client: ToolkitClient, toolkit: Toolkit, nowMs: number): boolean {
   const scheme = oauthOf(toolkit);

@@ -14,7 +14,9 @@ export const inboxPrefix = "/sandbox/inbox/";
 
 /** Maximum number of requests that a node keeps for each inbox. */
 const requestsMax = 50;
-/** Maximum number of inboxes of a project for which a node keeps requests. The one that was not used for the longest time loses its requests. */
+/**
+ * Maximum number of inboxes of a project for which a node keeps requests. The one that was not used for the longest time loses its requests.
+ */
 const inboxesMax = 10;
 /** Maximum number of bytes of a body that are kept. */
 export const inboxBodyBytesMax = 8_192;
@@ -116,8 +118,8 @@ export function createInboxes({ clock, sealer }: { readonly clock: Clock; readon
 type KeptOfProject = { bytes: number; readonly inboxes: LeastRecentlyUsed<string, readonly InboxRequest[]> };
 
 /**
- * Creates the memory of a node's inboxes. A project has at most `inboxesMax` inboxes in it. If all take more than `nodeBytesMax`, the project
- * that takes the most loses its oldest inboxes first.
+ * Creates the memory of a node's inboxes. A project has at most `inboxesMax` inboxes in it. If all take more than `nodeBytesMax`, the
+ * project that takes the most loses its oldest inboxes first.
  */
 function createKept() {
   const projects = new Map<string, KeptOfProject>();

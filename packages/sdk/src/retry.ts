@@ -8,9 +8,9 @@ const retryAfterMsMax = 20_000;
 const readCall = /^(?:Get|List|Poll|Search|Describe)[A-Z]/;
 
 /**
- * Returns an interceptor that retries a read (Get*, List*, Poll*, Search*, Describe*) after `unavailable`, with up to 3 tries within the call's
- * timeout. The pause is the answer's Retry-After; without this header, it is 200 ms, doubled after each try. A random part (jitter) is
- * added. If Retry-After is above 20 s, the call fails at once. Writes are never retried, because a lost answer does not show if the write
+ * Returns an interceptor that retries a read (Get*, List*, Poll*, Search*, Describe*) after `unavailable`, with up to 3 tries within the
+ * call's timeout. The pause is the answer's Retry-After; without this header, it is 200 ms, doubled after each try. A random part (jitter)
+ * is added. If Retry-After is above 20 s, the call fails at once. Writes are never retried, because a lost answer does not show if the write
  * happened.
  */
 export function createReadRetry(clock: ClientClock = machineClock): Interceptor {

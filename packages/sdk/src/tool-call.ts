@@ -26,8 +26,8 @@ export type ToolCallOptions = CallOptions & {
 export type ToolsClient<Tools extends { [Slug in keyof Tools]: ToolTypes } = AnyTools> = Client<typeof ToolsService> & {
   /**
    * Calls a tool and returns its result as an object. `slug`: the tool, such as `calendar.list_events`. A number of the result that a double
-   * cannot hold exactly (such as an id of 19 digits) is a text with its digits, even if its type is number. Rejects with a SvcToolError if the
-   * call has another outcome than `ok`, for example if the app refused it. Rejects with a ConnectError if svc refused the request.
+   * cannot hold exactly (such as an id of 19 digits) is a text with its digits, even if its type is number. Rejects with a SvcToolError if
+   * the call has another outcome than `ok`, for example if the app refused it. Rejects with a ConnectError if svc refused the request.
    */
   call<Slug extends keyof Tools & string>(
     slug: Slug,

@@ -30,8 +30,9 @@ const encoder = new TextEncoder();
 /**
  * Verifies a delivery and returns its body. `body` must be exactly the received bytes, before any JSON parser. svc may send two kinds of
  * signatures: X-Svc-Signature, and the three Standard Webhooks headers. At least one kind must be present, and each kind that is present
- * must be correct. During a rotation of the secret, the new and the former secret both verify. Only the Standard Webhooks headers have a time; without them, an old delivery that is sent again is not refused.
- * Compares in constant time. Rejects with a DeliveryVerificationError.
+ * must be correct. During a rotation of the secret, the new and the former secret both verify. Only the Standard Webhooks headers have a
+ * time; without them, an old delivery that is sent again is not refused. Compares in constant time. Rejects with a
+ * DeliveryVerificationError.
  */
 export async function verifyDelivery(
   headers: DeliveryHeaders,

@@ -84,7 +84,8 @@ export function createTestNode(
 }
 
 /**
- * Returns a program as JSON text, with a version and a title added. If the program has undo calls, an `approval` that asks no person is added too. Otherwise, the undo calls would need a person's approval, because most of them are destructive.
+ * Returns a program as JSON text, with a version and a title added. If the program has undo calls, an `approval` that asks no person is
+ * added too. Otherwise, the undo calls would need a person's approval, because most of them are destructive.
  */
 export function programText(program: object): string {
   const approval = /"(?:saga|undo)":/.test(JSON.stringify(program)) ? { approval: { plan: "never" } } : {};

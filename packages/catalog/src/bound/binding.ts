@@ -4,8 +4,8 @@ import { createDefinitionFile, DefinitionError, type FaultPath, type FileFault }
 import type { ToolkitDeploymentDocument, ToolkitDocument, ToolkitDocuments } from "../read/documents.ts";
 
 /**
- * Facts about the real app with which a project uses a shared toolkit: the addresses of the app (empty for none), answers to the questions of
- * the toolkit by path, and changes to the toolkit's definition files (JSON Merge Patch, RFC 7396).
+ * Facts about the real app with which a project uses a shared toolkit: the addresses of the app (empty for none), answers to the questions
+ * of the toolkit by path, and changes to the toolkit's definition files (JSON Merge Patch, RFC 7396).
  */
 export type ToolkitBinding = {
   readonly baseUrl: string;

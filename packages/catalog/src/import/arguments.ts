@@ -40,7 +40,8 @@ type ParameterOptions = {
 
 /**
  * Returns the arguments for the path, query and headers of an API operation in an imported document. Cookies are left out, headers that svc
- * itself sends, and parameters that contain the credential. Throws LeftOutError if a required parameter is written in a way that svc cannot send.
+ * itself sends, and parameters that contain the credential. Throws LeftOutError if a required parameter is written in a way that svc cannot
+ * send.
  */
 export function parametersOf(
   root: DocumentNode,

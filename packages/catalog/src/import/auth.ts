@@ -23,8 +23,8 @@ export type ImportedAuth = {
 };
 
 /**
- * Endpoints of an OpenID provider, from the metadata at `url`. `issuer`: the issuer whose answers to a consent svc accepts. The provider names
- * itself so in its metadata.
+ * Endpoints of an OpenID provider, from the metadata at `url`. `issuer`: the issuer whose answers to a consent svc accepts. The provider
+ * names itself so in its metadata.
  */
 export type OpenIdProvider = {
   readonly url: string;
@@ -38,8 +38,8 @@ type AuthChoice = { readonly given: string; readonly openId: OpenIdProvider | un
 
 /**
  * Returns the authentication schemes of an OpenAPI document. `given`: the scheme that the caller chooses instead of the document's
- * (`bearer`, `basic`, `none`, `header:NAME`, `query:NAME` or `path:NAME`). If `given` is empty, the schemes of the document are used. Throws ImportError
- * if the choice is unknown, and OpenIdNeededError if the metadata of an OpenID provider is needed.
+ * (`bearer`, `basic`, `none`, `header:NAME`, `query:NAME` or `path:NAME`). If `given` is empty, the schemes of the document are used. Throws
+ * ImportError if the choice is unknown, and OpenIdNeededError if the metadata of an OpenID provider is needed.
  */
 export function authOf(
   root: DocumentNode,

@@ -13,8 +13,8 @@ import { checkOverrides, cutName, overrideOf } from "./tool-names.ts";
 
 /**
  * The description of an MCP server and of its tools, as the server sent it. `version`: version of the server. `protocol`: revision of MCP
- * that svc and the server use. `pages`: the responses to `tools/list` as JSON texts, in their order; empty if the server lists its tools only
- * to a connected account.
+ * that svc and the server use. `pages`: the responses to `tools/list` as JSON texts, in their order; empty if the server lists its tools
+ * only to a connected account.
  */
 export type McpListing = {
   readonly name: string;

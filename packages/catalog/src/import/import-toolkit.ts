@@ -54,9 +54,9 @@ export type ReadSource =
  * Result of asking an MCP server for its tools. `oauth`: the scheme of OAuth by which accounts of the server are connected. `client`: the
  * project's OAuth client, which is stored with the toolkit; undefined if the project has one. `accountId`: the account with which svc lists
  * the tools, now and later; undefined if the server needs none. `unauthorized`: the server wants a credential. `not_mcp`: the server at the
- * address is not an MCP server. `refused`: svc may not connect to the address. `failed`: no answer came. `no_account`: the account that lists
- * the tools cannot be used. `wrong_account`: the query names an account that the toolkit does not have. `message`: the reason, as the end of
- * a sentence.
+ * address is not an MCP server. `refused`: svc may not connect to the address. `failed`: no answer came. `no_account`: the account that
+ * lists the tools cannot be used. `wrong_account`: the query names an account that the toolkit does not have. `message`: the reason, as the
+ * end of a sentence.
  */
 export type McpServerReading =
   | ({
@@ -70,7 +70,9 @@ export type McpServerReading =
       readonly message: string;
     };
 
-/** Result of reading the metadata of an OpenID provider. `unusable`: svc cannot use it; `message` is the reason, as the end of a sentence. */
+/**
+ * Result of reading the metadata of an OpenID provider. `unusable`: svc cannot use it; `message` is the reason, as the end of a sentence.
+ */
 export type OpenIdReading =
   | ({ readonly kind: "found" } & OpenIdProvider)
   | { readonly kind: "unusable"; readonly message: string };
@@ -168,7 +170,9 @@ export type ToolkitImporter = {
   refresh(source: ImportSource, current: string, projectId: ProjectId): Promise<ReadImport>;
   /** Returns the rules of private toolkits that a definition breaks. Rejects with IMPORT_TOO_COSTLY if checking it takes too long. */
   check(definitionJson: string, projectId: ProjectId): Promise<readonly FileFault[]>;
-  /** Applies accepted changes to a definition, and checks the result. Resolves to `outdated` if they are other changes than `task.digest`. */
+  /**
+   * Applies accepted changes to a definition, and checks the result. Resolves to `outdated` if they are other changes than `task.digest`.
+   */
   merge(
     task: MergeTask,
     projectId: ProjectId,

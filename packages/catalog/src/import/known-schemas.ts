@@ -31,8 +31,8 @@ const textsMax = 50_000;
 const textMax = 200;
 
 /**
- * Facts about the schemas of a document. Many operations share a schema, and svc converts it for each of them, often several times with lower
- * limits. The facts that do not depend on the operation are found only once.
+ * Facts about the schemas of a document. Many operations share a schema, and svc converts it for each of them, often several times with
+ * lower limits. The facts that do not depend on the operation are found only once.
  */
 export class KnownSchemas {
   readonly merged = new WeakMap<DocumentNode, MergedSchema>();

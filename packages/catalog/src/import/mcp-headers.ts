@@ -14,8 +14,8 @@ export function hasAllowedHeaders(schema: DocumentNode): boolean {
 }
 
 /**
- * A place in an input schema. `names`: headers of the places before, in lower case. `isArgument`: true for the schema of an argument, or of a
- * property of one. `isNamed`: true if only `properties` lead to the place.
+ * A place in an input schema. `names`: headers of the places before, in lower case. `isArgument`: true for the schema of an argument, or of
+ * a property of one. `isNamed`: true if only `properties` lead to the place.
  */
 type Place = { readonly names: Set<string>; readonly isArgument: boolean; readonly isNamed: boolean };
 

@@ -14,9 +14,9 @@ export type OfferedTool = { readonly name: string; readonly node: DocumentNode; 
 const [descriptionMin, descriptionMax] = [40, 800];
 
 /**
- * Limits and choices for the conversion of one tool. `override`: a person's own choice for the tool. `host`: host of the MCP server. `texts`:
- * the descriptions of the tools that were converted before. `bytesMax`: maximum size of the tool as JSON, in bytes. `isKnown`: true for a
- * tool of the accepted definition, so that a suspicious text does not leave it out.
+ * Limits and choices for the conversion of one tool. `override`: a person's own choice for the tool. `host`: host of the MCP server.
+ * `texts`: the descriptions of the tools that were converted before. `bytesMax`: maximum size of the tool as JSON, in bytes. `isKnown`: true
+ * for a tool of the accepted definition, so that a suspicious text does not leave it out.
  */
 type McpToolOptions = {
   readonly bytesMax: number;

@@ -79,8 +79,8 @@ const limits: readonly (readonly [input: SchemaLimits, output: SchemaLimits])[] 
 ];
 
 /**
- * Returns the tool that an operation of an OpenAPI document becomes. Throws LeftOutError if the operation cannot become a tool. `earlier`: the
- * tool that a call with a higher `bytesMax` returned, which saves the attempts that were too large then.
+ * Returns the tool that an operation of an OpenAPI document becomes. Throws LeftOutError if the operation cannot become a tool. `earlier`:
+ * the tool that a call with a higher `bytesMax` returned, which saves the attempts that were too large then.
  */
 export function toolOf(
   context: OperationContext,

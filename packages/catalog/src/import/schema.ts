@@ -359,7 +359,9 @@ export class SchemaConverter {
   }
 }
 
-/** Returns a schema with the keywords of another one in addition. Both may have properties and required names; the result has those of both. */
+/**
+ * Returns a schema with the keywords of another one in addition. Both may have properties and required names; the result has those of both.
+ */
 function withPart(whole: DocumentNode, part: DocumentNode): DocumentNode {
   const [own, further] = [objectOf(whole["properties"]), objectOf(part["properties"])];
   // A part may narrow a property of another part, and both apply.

@@ -122,7 +122,9 @@ function readPhrase(text: string): string | readonly [reason: string, cure: stri
   return phrase;
 }
 
-/** A saved program of a project, such as a skill. `titles`: what the program does, in words of its author. `toolSlugs`: tools that it calls. */
+/**
+ * A saved program of a project, such as a skill. `titles`: what the program does, in words of its author. `toolSlugs`: tools that it calls.
+ */
 export type TitledProgram = { readonly titles: readonly string[]; readonly toolSlugs: readonly string[] };
 
 /**

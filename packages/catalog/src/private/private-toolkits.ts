@@ -249,8 +249,8 @@ export function createCatalogViews(options: {
 }
 
 /**
- * Compiles a stored definition, adds its search phrases and creates the API messages of its tools, in slices. A toolkit with 1,500 tools would otherwise hold the
- * event loop for a tenth of a second.
+ * Compiles a stored definition, adds its search phrases and creates the API messages of its tools, in slices. A toolkit with 1,500 tools
+ * would otherwise hold the event loop for a tenth of a second.
  */
 async function compileOne(
   compile: () => Promise<Toolkit>,

@@ -112,7 +112,8 @@ export type ExamplePhrasesDocument = Readonly<Record<string, readonly string[]>>
 
 /**
  * A question about the real app of a shared toolkit. `path`: place of the answer in toolkit.yaml, such as `always.headers.X-App-Version`.
- * The answer to a path such as `always.headers:version` has the form `NAME: VALUE`. `needed`: true if calls fail without an answer; default false.
+ * The answer to a path such as `always.headers:version` has the form `NAME: VALUE`. `needed`: true if calls fail without an answer; default
+ * false.
  */
 export type BindingDocument = { readonly ask: string; readonly path: string; readonly needed?: boolean };
 

@@ -6,7 +6,10 @@ import type { ToolkitBinding } from "../bound/binding.ts";
 import { readDifferences } from "./compare-texts.ts";
 import { readOptions } from "./source-options.ts";
 
-/** Returns the source of a toolkit in the form of the API. A query in its address may contain a key, so it is left out. `binding`: that of a bound copy. */
+/**
+ * Returns the source of a toolkit in the form of the API. A query in its address may contain a key, so it is left out. `binding`: that of a
+ * bound copy.
+ */
 export function sourceMessage(
   source: ToolkitSource,
   binding: ToolkitBinding | undefined,

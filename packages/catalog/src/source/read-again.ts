@@ -35,8 +35,8 @@ export type SourceReader = {
    */
   read(projectId: ProjectId, source: ToolkitSource, given: ReadingAgain): Promise<ReadSourceAgain>;
   /**
-   * Stores the differences that `read` has found. They wait until an approver accepts them, except those of a trusted source that svc accepts
-   * by itself. Rejects with CHANGES_OUTDATED if the toolkit was changed in the meantime, and with the error of a quota.
+   * Stores the differences that `read` has found. They wait until an approver accepts them, except those of a trusted source that svc
+   * accepts by itself. Rejects with CHANGES_OUTDATED if the toolkit was changed in the meantime, and with the error of a quota.
    */
   store(projectId: ProjectId, source: ToolkitSource, read: ReadSourceAgain): Promise<void>;
 };

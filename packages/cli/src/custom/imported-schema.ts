@@ -2,7 +2,9 @@ import { isObject } from "@svc/core";
 import { CommandError } from "../command/error.ts";
 import { stepOf } from "./toolkits/schema-types.ts";
 
-/** An OpenAPI document whose references can be followed. Its functions throw CommandError for a reference without a target in the document. */
+/**
+ * An OpenAPI document whose references can be followed. Its functions throw CommandError for a reference without a target in the document.
+ */
 type Document = {
   /** Returns the given part of the document. If the part is a reference (`$ref`), returns the part to which the reference leads. */
   lookUp(part: unknown): unknown;

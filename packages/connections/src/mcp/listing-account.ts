@@ -29,15 +29,15 @@ export type ListingRequest = {
 export type NoListingRequest = { readonly kind: "no_account" | "wrong_account"; readonly message: string };
 
 /**
- * An MCP server that is asked for its tools. `toolkit`: the project's private toolkit of the server; undefined if it has none yet. `request`:
- * the request without a credential. `endMs`: end of the search for an account, in milliseconds of `performance.now()`.
+ * An MCP server that is asked for its tools. `toolkit`: the project's private toolkit of the server; undefined if it has none yet.
+ * `request`: the request without a credential. `endMs`: end of the search for an account, in milliseconds of `performance.now()`.
  */
 type AskedServer = { readonly toolkit: Toolkit | undefined; readonly request: AppRequest; readonly endMs: number };
 
 /**
- * Returns the request that lists the tools of an MCP server, with the credential of an account. This is the account that the query names, else
- * the one that listed the tools before, else the first active account of the toolkit. Returns the request without a credential if there is no
- * such account. Returns the reason if the account cannot be used: with another account, the server may list other tools.
+ * Returns the request that lists the tools of an MCP server, with the credential of an account. This is the account that the query names,
+ * else the one that listed the tools before, else the first active account of the toolkit. Returns the request without a credential if there
+ * is no such account. Returns the reason if the account cannot be used: with another account, the server may list other tools.
  */
 export async function listingRequest(
   options: ListingAccountOptions,

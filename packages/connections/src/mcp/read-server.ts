@@ -21,7 +21,9 @@ export function createMcpReader(options: McpReadingOptions): (query: McpServerQu
   return (query) => readServer(options, query);
 }
 
-/** A server that is asked. `toolkit`: the project's toolkit of the server, if there is one. `endMs`: in milliseconds of `performance.now()`. */
+/**
+ * A server that is asked. `toolkit`: the project's toolkit of the server, if there is one. `endMs`: in milliseconds of `performance.now()`.
+ */
 type AskedServer = { readonly toolkit: Toolkit | undefined; readonly endMs: number };
 
 /** The answer of a server. `refused`: the account whose credential it refused (401); undefined if it refused none. */

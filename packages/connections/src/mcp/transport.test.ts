@@ -15,7 +15,8 @@ type Message = { readonly id?: number; readonly method: string; readonly params?
 type Respond = (message: Message, res: ServerResponse, req: IncomingMessage) => unknown;
 
 /**
- * Starts an MCP server of 2025-11-25. `respond` answers a message, or returns its result. The session has an id if `sessionIds` has one left.
+ * Starts an MCP server of 2025-11-25. `respond` answers a message, or returns its result. The session has an id if `sessionIds` has one
+ * left.
  */
 async function startServer(respond: Respond, sessionIds: string[] = []) {
   const methods: string[] = [];

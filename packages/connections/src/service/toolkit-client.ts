@@ -68,7 +68,9 @@ function clientMessage({
   return { toolkitSlug: slug, issuer, clientId, hasSecret, registration, updatedAt: timestampFromMs(updatedAt) };
 }
 
-/** A toolkit that gets an OAuth client. `toolkit`: undefined if the project has not made it yet. `given`: the issuer that the caller named. */
+/**
+ * A toolkit that gets an OAuth client. `toolkit`: undefined if the project has not made it yet. `given`: the issuer that the caller named.
+ */
 type EndpointQuery = {
   readonly projectId: ProjectId;
   readonly slug: string;

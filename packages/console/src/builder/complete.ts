@@ -17,8 +17,8 @@ export type Completions = { readonly typed: number; readonly options: readonly C
 const optionsMax = 60;
 
 /**
- * Returns how the expression can continue after `before`, the text before the cursor. Nothing inside a quoted text. `isAsked`: true if the user
- * asked for completions; otherwise there are none before the first letter of a word.
+ * Returns how the expression can continue after `before`, the text before the cursor. Nothing inside a quoted text. `isAsked`: true if the
+ * user asked for completions; otherwise there are none before the first letter of a word.
  */
 export function completionsAt(before: string, { names, words }: Nameable, isAsked: boolean): Completions {
   const none = { typed: 0, options: [] };

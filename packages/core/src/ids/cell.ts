@@ -3,7 +3,9 @@ import { createId, type ProjectId } from "./id.ts";
 
 /** Number of characters at the end of a project's id that name its cell. A shorter name is preceded by zeros. */
 const markCharacters = 4;
-/** Names begin with a letter, so the zeros before a name in an id never belong to it. The letters are those of ids: i, l, o and u are absent. */
+/**
+ * Names begin with a letter, so the zeros before a name in an id never belong to it. The letters are those of ids: i, l, o and u are absent.
+ */
 const cellPattern = /^[a-hjkmnp-tv-z][0-9a-hjkmnp-tv-z]{0,3}$/;
 
 /**

@@ -110,8 +110,8 @@ export function uuidOfId(id: Id<IdPrefix>): string {
 }
 
 /**
- * Number of UUIDs that the cache below keeps. The characters before the last four, which are random, select its position in the cache. The cache
- * helps because the statements of a job contain the same few ids again and again.
+ * Number of UUIDs that the cache below keeps. The characters before the last four, which are random, select its position in the cache. The
+ * cache helps because the statements of a job contain the same few ids again and again.
  */
 const rememberedIds = 1024;
 const remembered: ({ readonly id: string; readonly uuid: string } | undefined)[] = Array.from({

@@ -119,8 +119,8 @@ class Reader {
   }
 
   /**
-   * Reads the start of a value that is not a string. Returns the value if it ends here. Returns undefined if a list or object begins, whose first value must be
-   * read next.
+   * Reads the start of a value that is not a string. Returns the value if it ends here. Returns undefined if a list or object begins, whose
+   * first value must be read next.
    */
   #begin(): { readonly value: unknown } | undefined {
     const code = this.#next();

@@ -69,8 +69,8 @@ export function withinSpan<Result>(span: Span | undefined, work: () => Result): 
 }
 
 /**
- * Runs work within a span, and ends the span with it. `errorOf`: returns a word for a result that is a failure. Rejects as the work does; the
- * error of the span is then the name of the error's class.
+ * Runs work within a span, and ends the span with it. `errorOf`: returns a word for a result that is a failure. Rejects as the work does;
+ * the error of the span is then the name of the error's class.
  */
 export function spanned<Result>(
   span: Span | undefined,

@@ -51,7 +51,9 @@ beforeAll(async () => {
   await db.sql.unsafe("analyze");
 }, 300_000);
 
-/** Returns the number of rows and index entries that the connection has read. PostgreSQL counts them per connection, until it reports them. */
+/**
+ * Returns the number of rows and index entries that the connection has read. PostgreSQL counts them per connection, until it reports them.
+ */
 async function readSoFar(tx: Executor): Promise<number> {
   const [row] = await tx.sql.unsafe<{ count: number }[]>(
     `select sum(pg_stat_get_xact_tuples_returned(oid) + pg_stat_get_xact_tuples_fetched(oid))::float8 as count

@@ -25,7 +25,9 @@ import { runColumns, type StandingRunRecord } from "../standing/runs.ts";
 export const tracedMax = 21;
 /** Maximum number of schedules for which a trace searches the run that an event started. */
 const listenersMax = 50;
-/** Maximum number of calls that a trace scans for all its jobs together. Successful calls get half of it; failed calls share the other half. */
+/**
+ * Maximum number of calls that a trace scans for all its jobs together. Successful calls get half of it; failed calls share the other half.
+ */
 const scannedMax = 20_000;
 /** Maximum number of parent jobs above a job that a trace reads. */
 export const tracedParentsMax = 8;

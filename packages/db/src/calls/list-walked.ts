@@ -22,8 +22,8 @@ export type WalkedCallFilter = {
 const wellMax = walkRowsMax / 2;
 
 /**
- * SQL condition that a scanned row `w` must meet: outcome, entity, job, account, key and step, each only if requested. It also mentions `$9`, the
- * requested tool. Otherwise PostgreSQL would not know the type of `$9` in a query that has no other use for it.
+ * SQL condition that a scanned row `w` must meet: outcome, entity, job, account, key and step, each only if requested. It also mentions
+ * `$9`, the requested tool. Otherwise PostgreSQL would not know the type of `$9` in a query that has no other use for it.
  */
 const fits = `$9::text is not null and ($10::text = '' or w.outcome = $10::text) and ($11::text = '' or w.entity_id = $11::text)
   and ($12::uuid is null or w.job_id = $12::uuid) and ($13::uuid is null or w.account_id = $13::uuid)

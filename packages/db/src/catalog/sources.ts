@@ -19,8 +19,8 @@ export type WaitingChanges = {
 
 /**
  * The source of a private toolkit (an app that the project defined), as an import stores it. `options`: JSON text. `nextAt`: time at which
- * svc reads the source again by itself; null if it does not. `listingAccountId`: the account with which svc lists the tools of an MCP server;
- * null for none. An account that was deleted meanwhile is stored as null.
+ * svc reads the source again by itself; null if it does not. `listingAccountId`: the account with which svc lists the tools of an MCP
+ * server; null for none. An account that was deleted meanwhile is stored as null.
  */
 export type NewToolkitSource = {
   readonly kind: ToolkitSourceKind;

@@ -6,8 +6,8 @@ import { usageOfProject } from "../projects/usage.ts";
 import { projects } from "../schema/index.ts";
 
 /**
- * Increments the version of a project's catalog and returns it. Locks the project's row until the end of the transaction. Call it in every transaction that changes a toolkit (one app's tools) or skill (a program
- * used as a tool) that the project sees.
+ * Increments the version of a project's catalog and returns it. Locks the project's row until the end of the transaction. Call it in every
+ * transaction that changes a toolkit (one app's tools) or skill (a program used as a tool) that the project sees.
  */
 export async function touchCatalog(tx: Executor, projectId: ProjectId): Promise<number> {
   const [row] = await tx.orm

@@ -143,8 +143,8 @@ const selectEntityReceivers = compose(
 );
 
 /**
- * Finds the projects after $1 with a receiver of operational events, in the order of their ids, at most $2. For each project, it looks into the
- * indexes subscriptions_operational and standing_listeners_trigger.
+ * Finds the projects after $1 with a receiver of operational events, in the order of their ids, at most $2. For each project, it looks into
+ * the indexes subscriptions_operational and standing_listeners_trigger.
  */
 const selectReceiving = statement<{ id: string }>(
   "find_operational_projects",

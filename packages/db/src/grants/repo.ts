@@ -72,8 +72,9 @@ export async function findGrant(db: Executor, id: GrantId): Promise<Grant | unde
 export type AssertedGrant = Grant & Pick<ApiKey, "accessClasses" | "toolkitSlugs" | "confirm">;
 
 /**
- * Returns the grants that have not ended, newest first, that identity assertions opened for a client and a resource with the key of a person.
- * There is at most one for each set of access classes. A grant that has none, because it is older than they are, has those of its key. Reads the grants of the project by the index grants_project.
+ * Returns the grants that have not ended, newest first, that identity assertions opened for a client and a resource with the key of a
+ * person. There is at most one for each set of access classes. A grant that has none, because it is older than they are, has those of its
+ * key. Reads the grants of the project by the index grants_project.
  */
 export async function listAssertedGrants(
   db: Executor,

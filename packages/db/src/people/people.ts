@@ -100,8 +100,8 @@ export async function claimPeople(
 }
 
 /**
- * Reads a page of people by the primary key, each with whether the access must end. `offset 0` keeps PostgreSQL from reading the seats of all
- * people.
+ * Reads a page of people by the primary key, each with whether the access must end. `offset 0` keeps PostgreSQL from reading the seats of
+ * all people.
  */
 const unaskedPage = statement<{ id: string; isOver: boolean }>(
   "list_unasked_people",

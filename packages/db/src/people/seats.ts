@@ -116,8 +116,8 @@ export async function endSeat(tx: Executor, seat: PersonSeat, nowMs: number): Pr
 
 /**
  * Gives a person a role in a project, in addition to the roles that groups give. Of both roles, the higher one counts from the next check
- * with the provider. Keys that the person made may have the former role. So with a lower role, the seat gets a new key, and they end. Returns
- * the key of the seat and the ended keys.
+ * with the provider. Keys that the person made may have the former role. So with a lower role, the seat gets a new key, and they end.
+ * Returns the key of the seat and the ended keys.
  */
 export function giveRole(
   db: Executor,
@@ -140,8 +140,8 @@ export function giveRole(
 }
 
 /**
- * Raises the role that a person was given in a project, in addition to the roles that groups give. A higher given role stays. Call `setSeats`
- * afterwards, which sets the role of the seat's key.
+ * Raises the role that a person was given in a project, in addition to the roles that groups give. A higher given role stays. Call
+ * `setSeats` afterwards, which sets the role of the seat's key.
  */
 export function raiseGivenRole(
   db: Executor,

@@ -155,8 +155,8 @@ export const toolkitSourceKinds = ["openapi", "mcp", "shared"] as const;
 export type ToolkitSourceKind = (typeof toolkitSourceKinds)[number];
 
 /**
- * How a project got its own OAuth client of a toolkit. `manual`: an approver registered it at the issuer. `document`: the issuer reads it from
- * a document that svc publishes. `dynamic`: svc registered it at the issuer (RFC 7591).
+ * How a project got its own OAuth client of a toolkit. `manual`: an approver registered it at the issuer. `document`: the issuer reads it
+ * from a document that svc publishes. `dynamic`: svc registered it at the issuer (RFC 7591).
  */
 export const clientRegistrations = ["manual", "document", "dynamic"] as const;
 

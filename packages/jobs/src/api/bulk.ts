@@ -199,8 +199,8 @@ async function chooseListed(
 type Work = Pick<Choice, "action" | "isOver"> & Pick<Chosen, "jobs">;
 
 /**
- * Changes the jobs, some at the same time. Stops early if the caller disconnects or if the time is over, but begins at least one job, so that
- * each call makes progress. `begun`: number of jobs that were begun, in their order.
+ * Changes the jobs, some at the same time. Stops early if the caller disconnects or if the time is over, but begins at least one job, so
+ * that each call makes progress. `begun`: number of jobs that were begun, in their order.
  */
 async function changeJobs(
   context: JobsContext,

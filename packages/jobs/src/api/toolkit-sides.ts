@@ -42,8 +42,8 @@ export async function sidesOfStored(
 }
 
 /**
- * Returns PROGRAM_MIXES_SANDBOX if a program calls real apps and apps that the sandbox plays. The rows that the sandbox invents could then be
- * written to a real app. Returns undefined if it does not.
+ * Returns PROGRAM_MIXES_SANDBOX if a program calls real apps and apps that the sandbox plays. The rows that the sandbox invents could then
+ * be written to a real app. Returns undefined if it does not.
  */
 export function faultOfMixed({ played, live }: ToolkitSides): Fault | undefined {
   return played.length > 0 && live.length > 0 ? jobFaults.PROGRAM_MIXES_SANDBOX(played, live) : undefined;

@@ -42,7 +42,9 @@ async function transactionsOf({ db }: TestBench, jobId: Id<"job">) {
   return { names: rows.map(({ name }) => name).sort(), count: new Set(rows.map(({ xmin }) => xmin)).size };
 }
 
-/** Returns for each column in which a job's data is encrypted the sizes of its values in bytes. A column without values has an empty list. */
+/**
+ * Returns for each column in which a job's data is encrypted the sizes of its values in bytes. A column without values has an empty list.
+ */
 async function sealedSizesOf({ db }: TestBench, jobId: Id<"job">) {
   const [row] = await db.sql.unsafe<Record<string, number[]>[]>(
     `select array(select octet_length(progress) from jobs where id = $1 and progress is not null) as progress,

@@ -16,8 +16,8 @@ export type WithheldCall = {
 };
 
 /**
- * A call that is to be retried. `attempts`: attempts so far. `dueAt`: time of the next attempt, in epoch milliseconds. `withheld`: present if
- * the call waits until a change of its tool is accepted.
+ * A call that is to be retried. `attempts`: attempts so far. `dueAt`: time of the next attempt, in epoch milliseconds. `withheld`: present
+ * if the call waits until a change of its tool is accepted.
  */
 export type RetryProgress = { readonly attempts: number; readonly dueAt: number; readonly withheld?: WithheldCall };
 

@@ -107,7 +107,9 @@ function follow(at: MapAt, { end, now, mustPause, isPostponed }: RanCalls, effec
   return { edits: [...edits, ...last], next };
 }
 
-/** Returns the edits that store how far the step's rows are, and for which change of a tool they wait. `now`: the job after the last commit. */
+/**
+ * Returns the edits that store how far the step's rows are, and for which change of a tool they wait. `now`: the job after the last commit.
+ */
 function reachedEdits(
   { step, progress: { withheld: before } }: MapAt,
   now: JobState,

@@ -17,7 +17,9 @@ import { atOnce, checkParts, isTooLarge, typeOfResult } from "./program.ts";
  */
 export type ReadKind = "input" | "params" | "value" | "error" | "rows" | "count" | "answer" | "undone";
 
-/** Data that a part of a program reads. `from`: the id of a step, or `input` or `params`. `path`: its place in there; empty for all of it. */
+/**
+ * Data that a part of a program reads. `from`: the id of a step, or `input` or `params`. `path`: its place in there; empty for all of it.
+ */
 export type ProgramRead = { readonly what: ReadKind; readonly from: string; readonly path: string };
 
 /** A name that a step can use, such as `steps.total.sum`, with its JSON types, such as `string or null`. Empty if they are not known. */
@@ -53,8 +55,8 @@ export type ProgramDescription = {
 
 /**
  * Describes a program: its steps in program order, the data that each reads, and the names that each can use. A faulty program is described
- * as far as it can be read; a name that does not exist is then not a read. Returns undefined if it cannot be read, or is too large. Accounts,
- * contacts, secrets and hosts are not looked up.
+ * as far as it can be read; a name that does not exist is then not a read. Returns undefined if it cannot be read, or is too large.
+ * Accounts, contacts, secrets and hosts are not looked up.
  */
 export async function describeProgram(
   programJson: string,

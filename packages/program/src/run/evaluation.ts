@@ -194,8 +194,8 @@ function countOf(text: string): bigint {
 
 /**
  * Returns a function that evaluates an expression for several values. It returns their outcomes in order and stops after the first failure,
- * or when `isOver` returns true. An evaluation fails if it visits a list of more than 1,000 items or needs more than `stepsMax` steps (default
- * 50 million). All code that runs for each value is in this file, because there are very many rows.
+ * or when `isOver` returns true. An evaluation fails if it visits a list of more than 1,000 items or needs more than `stepsMax` steps
+ * (default 50 million). All code that runs for each value is in this file, because there are very many rows.
  */
 export function evaluationOf<T extends object>(
   tree: Expr,

@@ -44,8 +44,8 @@ export type StepLanguage<S extends AnyStep, Inner extends AnyStep = never> = {
   /** Checks a step of a program: its references, the lists of rows (sets) that it uses, its types and its tools. Records every error. */
   check(step: S, checking: StepCheckContext<Inner>): StepOutcomes;
   /**
-   * Returns what a step does, in a few words for people, such as `List deals` or `Sort by value`. `points`: the judgment points (questions to
-   * people) of the program.
+   * Returns what a step does, in a few words for people, such as `List deals` or `Sort by value`. `points`: the judgment points (questions
+   * to people) of the program.
    */
   title(step: S, points: ReadonlyMap<string, Point>): string;
   /** Returns the lists of steps inside the step, for example its branches. The calls of a `map` step are not such a list. */

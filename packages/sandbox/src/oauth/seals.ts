@@ -1,6 +1,6 @@
 /**
- * Facts that the sandbox's authorization server must know about a private toolkit (defined by one project): the name of its app, and if the app
- * refreshes tokens. The server cannot look up a private toolkit by its slug. So the requests that connect an account carry these data in
+ * Facts that the sandbox's authorization server must know about a private toolkit (defined by one project): the name of its app, and if the
+ * app refreshes tokens. The server cannot look up a private toolkit by its slug. So the requests that connect an account carry these data in
  * encrypted form.
  */
 export type SealedApp = { readonly toolkit: string; readonly name: string; readonly refreshes: boolean };

@@ -64,8 +64,8 @@ export type SvcAgentTool = {
    */
   needsApproval(args: unknown, approvalId?: string): Promise<boolean>;
   /**
-   * Makes the call. With `approvals: "framework"`, first get the approval if `needsApproval` is true. Rejects if svc refuses the key, or if a
-   * read cannot reach svc. If the answer to another call is lost, its outcome is `outcome_unknown`.
+   * Makes the call. With `approvals: "framework"`, first get the approval if `needsApproval` is true. Rejects if svc refuses the key, or if
+   * a read cannot reach svc. If the answer to another call is lost, its outcome is `outcome_unknown`.
    */
   call(args: unknown, call?: AgentCall): Promise<ModelAnswer>;
 };

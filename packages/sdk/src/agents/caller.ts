@@ -80,7 +80,9 @@ function argumentsOf(args: unknown): Record<string, unknown> {
   return isObject(args) ? { ...args } : {};
 }
 
-/** Returns the arguments without the model's own `confirm`, which does not count if a framework asks. With `confirm: true` if it has asked. */
+/**
+ * Returns the arguments without the model's own `confirm`, which does not count if a framework asks. With `confirm: true` if it has asked.
+ */
 function withConfirm(args: unknown, isApproved: boolean): Record<string, unknown> {
   const { confirm: _, ...others } = argumentsOf(args);
   return { ...others, ...(isApproved && { confirm: true }) };
@@ -137,7 +139,9 @@ const unknownOutcome: ModelAnswer = {
   retryable: false,
 };
 
-/** Replaces the message of a held call, which says to send `confirm: true`. In a call by a framework, `confirm` of the model does not count. */
+/**
+ * Replaces the message of a held call, which says to send `confirm: true`. In a call by a framework, `confirm` of the model does not count.
+ */
 function withFrameworkMessage(response: CallToolResponse): CallToolResponse {
   if (response.outcome !== "held" || response.jobId !== "") return response;
   const message =

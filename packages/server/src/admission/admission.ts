@@ -23,9 +23,9 @@ export type ProjectLoad = {
 };
 
 /**
- * Kind of the request that is admitted. `call`: a call, which uses a place among the project's concurrent calls until it is answered. `stream`:
- * a stream, which uses a place among the open streams. `wait`: a call that was admitted as `call` before and now waits, for example for a
- * job. It uses a place among the open streams and is not counted again.
+ * Kind of the request that is admitted. `call`: a call, which uses a place among the project's concurrent calls until it is answered.
+ * `stream`: a stream, which uses a place among the open streams. `wait`: a call that was admitted as `call` before and now waits, for
+ * example for a job. It uses a place among the open streams and is not counted again.
  */
 export type RequestKind = "call" | "stream" | "wait";
 

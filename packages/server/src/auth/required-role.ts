@@ -8,8 +8,8 @@ import { readKeyRole } from "./role-message.ts";
 export type RequiredRole = KeyRole | "admin";
 
 /**
- * Requirements of a router's calls. `roles`: required role; `unbound`: calls that no scoped key may make. `portal`: the calls that the keys of
- * portal links may make, each with true if it only reads.
+ * Requirements of a router's calls. `roles`: required role; `unbound`: calls that no scoped key may make. `portal`: the calls that the keys
+ * of portal links may make, each with true if it only reads.
  */
 export type CallRules = {
   readonly roles: ReadonlyMap<DescMethod, RequiredRole>;

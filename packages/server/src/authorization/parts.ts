@@ -87,7 +87,9 @@ export type GrantParts = {
   readonly signInLimit: SignInLimit;
 };
 
-/** Dependencies of `createGrantParts`: the configuration, the database, the clock, and a function that returns the server's public address. */
+/**
+ * Dependencies of `createGrantParts`: the configuration, the database, the clock, and a function that returns the server's public address.
+ */
 type GrantPartsOptions = {
   readonly config: Config;
   readonly db: Database;

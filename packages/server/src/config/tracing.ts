@@ -3,7 +3,10 @@ import type { ConfigReader } from "./reader.ts";
 
 /** How a process makes and sends spans, from the standard variables of OpenTelemetry. */
 export type TracingSettings = {
-  /** The selection of the traces that are sent. `ratio`: the part of the traces, from 0 to 1. `followsParent`: true if the decision of a caller counts. */
+  /**
+   * The selection of the traces that are sent. `ratio`: the part of the traces, from 0 to 1. `followsParent`: true if the decision of a
+   * caller counts.
+   */
   readonly sampler: { readonly ratio: number; readonly followsParent: boolean };
   /** Maximum number of spans that wait. Further ones are dropped. */
   readonly queueMax: number;

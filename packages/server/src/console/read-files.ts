@@ -14,8 +14,8 @@ const failureFile = "build-error.txt";
 const failureCharacters = 8_000;
 
 /**
- * Reads the built files of a folder. The folder may be missing. Sets `<base href>` of the pages to `base`, and that of the portal to `portalBase`. The console's page also states
- * `PageFacts`, so that what depends on them appears at once and does not move the content.
+ * Reads the built files of a folder. The folder may be missing. Sets `<base href>` of the pages to `base`, and that of the portal to
+ * `portalBase`. The console's page also states `PageFacts`, so that what depends on them appears at once and does not move the content.
  */
 export async function readConsole(
   folder: string,

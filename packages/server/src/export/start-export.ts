@@ -113,8 +113,8 @@ async function sendInTurn(
 }
 
 /**
- * Sends the next batch of a chain of the audit log, in order. Returns the chain with its new position; undefined if the target has all of its
- * entries.
+ * Sends the next batch of a chain of the audit log, in order. Returns the chain with its new position; undefined if the target has all of
+ * its entries.
  */
 async function sendChain({ db, target, streams }: Sending, chain: UnsentChain): Promise<UnsentChain | undefined> {
   const { projectId, after, length } = chain;

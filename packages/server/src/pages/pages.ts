@@ -27,8 +27,8 @@ const formBytesMax = 16_384;
 
 /**
  * Creates the pages for connecting an account: `/oauth/start`, `/oauth/callback` and, in the sandbox, the page on which a person gives
- * consent; and the sandbox inboxes. These pages need no key, because they work only with data that svc has encrypted. The documents below `/oauth/clients/` are
- * public: they describe this service to OAuth issuers.
+ * consent; and the sandbox inboxes. These pages need no key, because they work only with data that svc has encrypted. The documents below
+ * `/oauth/clients/` are public: they describe this service to OAuth issuers.
  */
 export function createPages(options: {
   pages: OauthPages;

@@ -17,7 +17,9 @@ import { AuthorizationRefusal } from "../authorization/serve.ts";
 import type { ExchangeAssertion } from "../authorization/token.ts";
 import type { People } from "./people.ts";
 
-/** Lifetime of an access token for an assertion, in milliseconds. No refresh token is given, so the provider decides again after this time. */
+/**
+ * Lifetime of an access token for an assertion, in milliseconds. No refresh token is given, so the provider decides again after this time.
+ */
 const tokenMs = 300_000;
 const assertionType = "oauth-id-jag+jwt";
 
@@ -66,7 +68,9 @@ export function createAssertionGrants(options: AssertionOptions): ExchangeAssert
   };
 }
 
-/** Returns the subject and the scope of an assertion. Throws AuthorizationRefusal unless it is valid, for this service and client, and new. */
+/**
+ * Returns the subject and the scope of an assertion. Throws AuthorizationRefusal unless it is valid, for this service and client, and new.
+ */
 async function readAssertion(
   form: URLSearchParams,
   { clientId, resource, issuer }: { clientId: string; resource: string; issuer: string },

@@ -30,8 +30,8 @@ export type IdentityProvider = {
   /** Exchanges the code in the address of the callback, checks the ID token, and returns the account. */
   finish(callback: URL, flow: SignInFlow): Promise<CompanyAccount>;
   /**
-   * Returns the account as it is now. `ended`: the provider no longer accepts the refresh token. `keep`: stores the next refresh token. It is
-   * called before the provider is asked for more, because the former token may no longer work if that fails.
+   * Returns the account as it is now. `ended`: the provider no longer accepts the refresh token. `keep`: stores the next refresh token. It
+   * is called before the provider is asked for more, because the former token may no longer work if that fails.
    */
   refresh(
     refreshToken: string,

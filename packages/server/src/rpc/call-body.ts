@@ -24,8 +24,8 @@ function isJson({ headers }: Pick<IncomingMessage, "headers">): boolean {
 const documentBytesMax = 16_777_216 + 1_048_576;
 
 /**
- * Returns the maximum body of a method's requests in bytes, as the contract declares it. `bodyBytesMax`: the maximum for methods that declare
- * none.
+ * Returns the maximum body of a method's requests in bytes, as the contract declares it. `bodyBytesMax`: the maximum for methods that
+ * declare none.
  */
 export function bodyLimitOf(method: DescMethod, bodyBytesMax: number): number {
   const isDocument = hasOption(method, body_limit) && getOption(method, body_limit) === BodyLimit.DOCUMENT;

@@ -173,7 +173,9 @@ const kinds = { call: TraceKind.CALL, delivery: TraceKind.DELIVERY, job: TraceKi
 const rangeDefaultMs = 86_400_000;
 const groupsShownMax = 200;
 
-/** Returns the answer of ListFailures: the groups of failures of a project, those with the most failures first. Throws TIME_RANGE_INVALID. */
+/**
+ * Returns the answer of ListFailures: the groups of failures of a project, those with the most failures first. Throws TIME_RANGE_INVALID.
+ */
 export async function listFailures(
   { db, clock, sealer }: { readonly db: Executor; readonly clock: Clock; readonly sealer: Pick<Sealer, "open"> },
   projectId: ProjectId,

@@ -125,7 +125,10 @@ function linkOf(text: string | null | undefined) {
   return context === undefined ? [] : [{ context }];
 }
 
-/** Logs faults of the libraries, such as a receiver that does not answer, once a minute. Their texts may quote the receiver, so they are left out. */
+/**
+ * Logs faults of the libraries, such as a receiver that does not answer, once a minute. Their texts may quote the receiver, so they are left
+ * out.
+ */
 function reportFaults({ clock, logger }: { readonly clock: Clock; readonly logger: Logger }): void {
   const beyondMinute = createMinuteCount({ clock, most: 1 });
   const report = () => {

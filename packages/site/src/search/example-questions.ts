@@ -15,8 +15,9 @@ type Match = { readonly term: string; readonly asked: string; readonly share: nu
 const shares = { synonym: 0.8, beginning: 0.6 };
 
 /**
- * Returns a function that compares the words of a question with example questions. `examples` has the example questions of each section, by the
- * id of the section. The similarity of a section is that of its most similar example question. A rare word counts more than a common word.
+ * Returns a function that compares the words of a question with example questions. `examples` has the example questions of each section, by
+ * the id of the section. The similarity of a section is that of its most similar example question. A rare word counts more than a common
+ * word.
  */
 export function matchExamples(
   examples: ReadonlyMap<number, readonly string[]>,

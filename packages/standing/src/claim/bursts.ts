@@ -15,8 +15,8 @@ const paceShare = 0.8;
 export class Bursts {
   readonly #batchMax: number;
   /**
-   * Facts that this node knew when it last claimed due tasks. `atMs`: time of that claim. `due`: for each project with very many due programs,
-   * the number of its programs that were still due after that claim.
+   * Facts that this node knew when it last claimed due tasks. `atMs`: time of that claim. `due`: for each project with very many due
+   * programs, the number of its programs that were still due after that claim.
    */
   #last: { readonly atMs: number; readonly due: ReadonlyMap<ProjectId, number> } = { atMs: 0, due: new Map() };
 

@@ -46,8 +46,8 @@ type Fits = Readonly<Record<Exclude<Confidence, "low">, number>>;
 
 /**
  * Minimum scores for the confidence levels `high` and `medium`, for a tool whose toolkit (app) has example phrases. A lower score means low
- * confidence. The scores were chosen with the requests of calibration.json and bench/search. Of the 66 requests of calibration.json without a
- * tool, 4 in 5 score below `medium` and 2 reach `high`.
+ * confidence. The scores were chosen with the requests of calibration.json and bench/search. Of the 66 requests of calibration.json without
+ * a tool, 4 in 5 score below `medium` and 2 reach `high`.
  */
 const saidFits: Fits = { high: 15, medium: 9.4 };
 /**

@@ -49,8 +49,8 @@ export type ViewIndex = {
 const rarityExponent = 0.65;
 
 /**
- * Strength of a term in a tool that has the term only from the titles of the project's programs. It is about as high as that of a word in the
- * tool's own description, because a title also describes the other tools of the program.
+ * Strength of a term in a tool that has the term only from the titles of the project's programs. It is about as high as that of a word in
+ * the tool's own description, because a title also describes the other tools of the program.
  */
 const titleStrength = 0.8;
 
@@ -161,8 +161,8 @@ function worthOf(held: number, toolCount: number): number {
 }
 
 /**
- * Returns terms that are similar to a word. A word of four letters or more also finds terms that start with the word. Other terms differ from
- * the word in one letter, in two letters (from eight letters on), or by two swapped letters.
+ * Returns terms that are similar to a word. A word of four letters or more also finds terms that start with the word. Other terms differ
+ * from the word in one letter, in two letters (from eight letters on), or by two swapped letters.
  */
 function spelledLike(word: string, indexes: readonly ToolkitIndex[]): ReadonlySet<string> {
   const found = new Set<string>();

@@ -109,7 +109,10 @@ export function termsOfWords(words: readonly string[]): string[] {
   return terms;
 }
 
-/** Data about a word, to read the texts that contain it. `terms`: the term of the word; empty for a stop word. `phrases`: phrases that begin with it. */
+/**
+ * Data about a word, to read the texts that contain it. `terms`: the term of the word; empty for a stop word. `phrases`: phrases that begin
+ * with it.
+ */
 const readingOf = cached((word) => ({ terms: isTelling(word) ? [termOf(word)] : [], phrases: phrases.get(word) }));
 
 /** True if a word helps to distinguish tools. False for stop words such as `the`. */

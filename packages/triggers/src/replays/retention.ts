@@ -13,8 +13,8 @@ export type ReplaySweepOptions = {
 const everyMs = 60_000;
 const batchMax = 1_000;
 /**
- * Maximum time for which a replay or a subscription may be paused, in milliseconds. There is a maximum because the events of a paused replay are kept beyond
- * their retention.
+ * Maximum time for which a replay or a subscription may be paused, in milliseconds. There is a maximum because the events of a paused replay
+ * are kept beyond their retention.
  */
 const pausedMaxMs = 30 * 86_400_000;
 

@@ -80,7 +80,9 @@ export const addConnectMcp = command(
   },
 );
 
-/** Imports the server's tools. If it lists them only to an account and the user named an entity, connects an account of this entity first. */
+/**
+ * Imports the server's tools. If it lists them only to an account and the user named an entity, connects an account of this entity first.
+ */
 async function importTools(
   client: SvcClient,
   values: ConnectMcpValues,

@@ -134,8 +134,8 @@ export function classes(text: string, before: readonly ClassChoice[] = []): read
 }
 
 /**
- * Reads the choices for imported tools from a file: a JSON list such as `[{"match": "get_*", "class": "read"}]`. Rejects with CommandError if
- * the file has another form.
+ * Reads the choices for imported tools from a file: a JSON list such as `[{"match": "get_*", "class": "read"}]`. Rejects with CommandError
+ * if the file has another form.
  */
 async function readOverrides(file: string, context: CommandContext): Promise<readonly ImportOverride[]> {
   const text = await readJsonOption("--overrides", `@${file}`, context);

@@ -30,9 +30,9 @@ export async function findReceivingToolkit(slug: string, context: CommandContext
 }
 
 /**
- * Loads the definition of a private toolkit (a toolkit that one project has published), by the rules of publishing. `given`: the folder of the
- * toolkit, or its slug if the folder is below SVC_TOOLKITS. Rejects with CommandError if there is no such folder, if its files have errors,
- * or if the toolkit receives no webhook posts.
+ * Loads the definition of a private toolkit (a toolkit that one project has published), by the rules of publishing. `given`: the folder of
+ * the toolkit, or its slug if the folder is below SVC_TOOLKITS. Rejects with CommandError if there is no such folder, if its files have
+ * errors, or if the toolkit receives no webhook posts.
  */
 export async function findPrivateToolkit(
   given: string,

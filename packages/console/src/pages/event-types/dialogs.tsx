@@ -110,8 +110,8 @@ export function PublishDialog({
 }
 
 /**
- * A dialog that downloads the document of the event types: all of them, or the type `name`. `isForCustomer`: true if the reader is a customer
- * of the project.
+ * A dialog that downloads the document of the event types: all of them, or the type `name`. `isForCustomer`: true if the reader is a
+ * customer of the project.
  */
 export function DocumentDialog({
   name,

@@ -67,7 +67,10 @@ const minuteMs = 60_000;
 /** Interval in milliseconds at which the failures are read again. Nodes save their counts every ten seconds. */
 const failuresLookMs = 10_000;
 
-/** Draws the state of the project: first the actions that wait for a person, then the charts and the backlog. `notes`: drawn above them. `firstEventMs`: time of the first event. */
+/**
+ * Draws the state of the project: first the actions that wait for a person, then the charts and the backlog. `notes`: drawn above them.
+ * `firstEventMs`: time of the first event.
+ */
 export function Activity({ notes, firstEventMs }: { notes: ReactNode; firstEventMs: number | undefined }) {
   const { projectId } = route.useParams();
   const search = route.useSearch();

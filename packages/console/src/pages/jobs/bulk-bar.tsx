@@ -91,8 +91,8 @@ const words = {
 } as const;
 
 /**
- * Draws the dialog that retries or cancels many jobs. It first counts them. It then acts on exactly the counted jobs: jobs that fail or start
- * later are left out.
+ * Draws the dialog that retries or cancels many jobs. It first counts them. It then acts on exactly the counted jobs: jobs that fail or
+ * start later are left out.
  */
 export function BulkDialog({
   act,

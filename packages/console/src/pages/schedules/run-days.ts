@@ -19,7 +19,10 @@ export type RunMonth = {
   readonly isWhole: boolean;
 };
 
-/** Returns the calendar of the month of the first time. `isAll`: true if there are no times besides these. `locals`: times on the clocks of the schedule, in order, such as `2026-12-01T09:00:00`. */
+/**
+ * Returns the calendar of the month of the first time. `isAll`: true if there are no times besides these. `locals`: times on the clocks of
+ * the schedule, in order, such as `2026-12-01T09:00:00`.
+ */
 export function monthOf(locals: readonly string[], isAll = false): RunMonth | undefined {
   const first = readTime(`${locals[0] ?? ""}Z`);
   if (first === undefined) return undefined;

@@ -9,8 +9,8 @@ import { QuotedText, Sides } from "./quoted-text.tsx";
 
 /**
  * Draws what a source changed of one tool, with a box that chooses the tool, and with the class that it gets if it is accepted. `onChoose`:
- * undefined if the user may not choose it, or if the change is one of the toolkit's own texts. `access`: undefined if the user may not choose
- * the class of the tool.
+ * undefined if the user may not choose it, or if the change is one of the toolkit's own texts. `access`: undefined if the user may not
+ * choose the class of the tool.
  */
 export function ChangedToolView({
   tool: { name, added, isGone, parts, isBreaking, isFlagged },

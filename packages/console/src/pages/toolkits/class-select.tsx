@@ -4,8 +4,8 @@ import { accessClasses } from "../../words/calls.ts";
 import styles from "./class-select.module.css";
 
 /**
- * Draws the choice of a class (read, write or destructive) for a tool of an import or of its changes. `proposed`: the class that the tool gets
- * without a choice of the user. Another class is highlighted.
+ * Draws the choice of a class (read, write or destructive) for a tool of an import or of its changes. `proposed`: the class that the tool
+ * gets without a choice of the user. Another class is highlighted.
  */
 export function ClassSelect({
   tool,

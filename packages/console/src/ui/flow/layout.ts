@@ -52,8 +52,8 @@ export function layoutGraph(model: GraphModel): GraphLayout {
 }
 
 /**
- * Returns for some edges the edge whose line they share: data of one node that passes at least one column goes along the line to its farthest
- * reader, and leaves it before its own reader.
+ * Returns for some edges the edge whose line they share: data of one node that passes at least one column goes along the line to its
+ * farthest reader, and leaves it before its own reader.
  */
 function leadersOf({ nodes, edges }: GraphModel): ReadonlyMap<GraphEdge, GraphEdge> {
   const columns = new Map<string, number>();
@@ -186,8 +186,8 @@ type Lines = {
 };
 
 /**
- * Returns the points of an edge: its line is straight next to the nodes of a column and bends between columns. dagre's points between columns
- * are left out.
+ * Returns the points of an edge: its line is straight next to the nodes of a column and bends between columns. dagre's points between
+ * columns are left out.
  */
 function lineOf(edge: GraphEdge, { graph, leaders, columns }: Lines): readonly GraphPoint[] {
   if (edge.isLoose) return [];

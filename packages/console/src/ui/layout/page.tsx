@@ -120,8 +120,8 @@ function Crumbs({ back, title }: { back: ReactNode; title: string }) {
 }
 
 /**
- * Two columns. The first column is wider, unless `even` is set. On a narrow page the columns are below each other. With `follows`, the second
- * column stays in view while the user scrolls the first.
+ * Two columns. The first column is wider, unless `even` is set. On a narrow page the columns are below each other. With `follows`, the
+ * second column stays in view while the user scrolls the first.
  */
 export function Columns({
   even = false,

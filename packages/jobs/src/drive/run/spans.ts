@@ -6,8 +6,8 @@ import type { JobState } from "../../state/job.ts";
 type Claimed = { readonly state: JobState; readonly claim: string | undefined };
 
 /**
- * Describes the span in which a node works on a job. It continues the trace of the job's submission, also after a wait or on a new node. It is
- * linked with the claim that took the job, because one claim takes many jobs.
+ * Describes the span in which a node works on a job. It continues the trace of the job's submission, also after a wait or on a new node. It
+ * is linked with the claim that took the job, because one claim takes many jobs.
  */
 export function jobSpan({ state: { id, projectId, isSimulated, traceparent, attempt }, claim }: Claimed): SpanStart {
   const facts = { "svc.job.id": id, "svc.project.id": projectId, "svc.attempt": attempt, "svc.simulated": isSimulated };

@@ -52,8 +52,8 @@ import {
 } from "./nodes.ts";
 
 /**
- * Dependencies of Trace. `appNames`: returns the names of apps for the sentences. `titleOf`: returns the title of a job's program. `messageOf`: returns the message of a call as plain text, because
- * the database stores both encrypted.
+ * Dependencies of Trace. `appNames`: returns the names of apps for the sentences. `titleOf`: returns the title of a job's program.
+ * `messageOf`: returns the message of a call as plain text, because the database stores both encrypted.
  */
 export type TraceContext = {
   readonly db: Executor;
@@ -266,7 +266,9 @@ async function addRuns(tracing: Tracing, runs: readonly StandingRunRecord[], eve
   });
 }
 
-/** Adds runs below the event or the schedule that started them, with their jobs. `scheduleOf`: the schedule of a run, if it is to be added. */
+/**
+ * Adds runs below the event or the schedule that started them, with their jobs. `scheduleOf`: the schedule of a run, if it is to be added.
+ */
 async function addRunJobs(
   tracing: Tracing,
   runs: readonly StandingRunRecord[],

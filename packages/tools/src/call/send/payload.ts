@@ -177,8 +177,8 @@ function isNothing(kept: unknown, schema: JsonSchema): boolean {
 }
 
 /**
- * Maximum number of validated values. Validation lists every fault, and an answer with millions of wrong items would exhaust the memory. More
- * values would also hold the event loop for more than 10 ms.
+ * Maximum number of validated values. Validation lists every fault, and an answer with millions of wrong items would exhaust the memory.
+ * More values would also hold the event loop for more than 10 ms.
  */
 const judgedMax = 8_000;
 

@@ -205,7 +205,7 @@ function targetOf(root: DocumentNode, reference: string): unknown {
 
 function lookedUp(root: DocumentNode, reference: string): unknown {
   if (!reference.startsWith("#")) throw new ExternalReferenceError(reference.slice(0, 100));
-  // The name of an anchor, such as `#pet`, is no path. Without this, it would be a reference to the whole document.
+  // `#pet` is the name of an anchor, not a path. Without this check, it would refer to the whole document.
   if (reference !== "#" && !reference.startsWith("#/")) return undefined;
   let node: unknown = root;
   for (const step of reference.split("/").slice(1)) {

@@ -41,7 +41,7 @@ export function keyOf({ method, path }: Operation): string {
  * method and path, with a hash if such a name is not unique.
  */
 export function namesOf(operations: readonly Operation[], known: ToolNames): string[] {
-  // The name of an operation that is no longer in the document is free, for example for the same operation at another path.
+  // If the document lost an operation, its name is free, for example for the same operation at another path.
   const knownNames = new Set(operations.map((operation) => known[keyOf(operation)]));
   const wanted = operations.map(({ node, method, path }) => {
     const id = typeof node["operationId"] === "string" ? snakeCase(node["operationId"]) : "";

@@ -3,7 +3,7 @@ import type { ExpressionWord, ProgramName } from "@svc/gen/jobs";
 /** The names of an expression: the values in scope, and the functions, operators and variables of the language. */
 export type Nameable = { readonly names: readonly ProgramName[]; readonly words: readonly ExpressionWord[] };
 
-/** A completion. `text`: what replaces the typed part. `detail`: its type or signature. `says`: one line of text; empty if there is none. */
+/** A completion. `text`: what replaces the typed part. `detail`: its type or signature. `says`: one line of text, or empty. */
 export type Completion = {
   readonly text: string;
   readonly label: string;
@@ -32,7 +32,7 @@ export function completionsAt(before: string, { names, words }: Nameable, isAske
   const ofValues = names.filter(({ name }) => continues(name, path)).map(ofName);
   const isFree = ({ name, isMethod }: ExpressionWord) => !isMethod && isName(name);
   const functions = words.filter((word) => isFree(word) && starts(word.name, path)).map(ofWord);
-  // A namespace of functions, such as `math`, is no value on which others can be called.
+  // `math` and other namespaces of functions are not values, so methods cannot follow them.
   const isNamespace = words.some((word) => isFree(word) && dot > 0 && word.name.startsWith(path.slice(0, dot)));
   const methods = words.filter(({ name, isMethod }) => isMethod && dot > 0 && starts(name, path.slice(dot)));
   const found = [...ofValues, ...functions].map((one) => ({ ...one, text: one.text.slice(dot) }));

@@ -33,7 +33,7 @@ export function GalleryButton({ kind, onUse }: { kind: "schedules" | "programs";
 }
 
 /**
- * Returns the example with this name, or null if there is no such example, or no name. Until it is loaded, `waiting` is shown in its place:
+ * Returns the example with this name, or null if the name is absent or unknown. Until it is loaded, `waiting` is shown in its place:
  * a skeleton, or the message that the examples could not be loaded.
  */
 export function useExample(

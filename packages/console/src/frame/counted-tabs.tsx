@@ -45,7 +45,7 @@ export function CountedTabs<I extends DescMessage, O extends DescMessage, Search
           isHere && !isEarlier ? (
             countWords(rows.length, hasMore)
           ) : (
-            // Another filter counts anew: the number of the former filter would be wrong.
+            // With another filter, the old number would be wrong, so it is not kept.
             <TabCount key={`${words} ${JSON.stringify(search)}`} {...counted} search={{ ...search, ...sets }} />
           );
         // The rows come first, because a browser makes few calls at once.

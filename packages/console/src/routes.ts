@@ -287,7 +287,7 @@ const routeTree = root.addChildren([
   admin.addChildren([adminHome, projects, administered, quarantine, quarantined, audit]),
 ]);
 
-/** The router of the console: finds the page of an address. */
+/** The router of the console: it chooses the page to draw for an address. */
 export const router = createRouter({
   routeTree,
   basepath: consoleBase.pathname,

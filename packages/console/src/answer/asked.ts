@@ -1,4 +1,7 @@
-/** The question of the link, as `/console/answer` returns it. Times are RFC 3339. An empty text means that the field is not set. */
+/**
+ * The content of the page that an answer link opens, as `/console/answer` returns it: an open question, or a settled one with its decision.
+ * Times are RFC 3339. An empty text means that the field is not set.
+ */
 export type LinkedAsk = LinkQuestion | SettledAsk;
 
 /** A question that waits for an answer. */
@@ -16,7 +19,10 @@ export type LinkQuestion = {
   expiresAt: string;
 };
 
-/** A question that waits for no answer any more: it was answered, it expired, or it was withdrawn. A withdrawn question has no decision. */
+/**
+ * A question that no longer waits for an answer, because it was answered, it expired, or it was withdrawn. A withdrawn question has no
+ * decision.
+ */
 export type SettledAsk = {
   state: "answered" | "defaulted" | "withdrawn";
   principalId: string;

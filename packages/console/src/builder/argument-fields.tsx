@@ -16,8 +16,8 @@ import { ValueField } from "./value-field.tsx";
 import { formOf, holdsForms, namedWords } from "./values.ts";
 
 /**
- * The fields of a tool's arguments, the required ones first. `shown`: names of those that are always shown. `unknown`: names of arguments
- * that the tool does not have.
+ * The fields of the form for a tool's arguments, the required ones first. `shown`: names of the fields that are always visible. `unknown`:
+ * names of arguments that the program sets and the tool does not have.
  */
 export type ArgumentsForm = {
   readonly fields: readonly FieldSpec[];
@@ -25,7 +25,10 @@ export type ArgumentsForm = {
   readonly unknown: readonly string[];
 };
 
-/** Returns the query for the definition of a tool. A program may name a tool that does not exist, so it is asked for only once. */
+/**
+ * Returns the query that reads the definition of a tool. It makes one call and does not retry an error, because a program may name a tool
+ * that does not exist.
+ */
 export function toolQuery(slug: string, transport: Transport) {
   return {
     ...createQueryOptions(ToolsService.method.describeTool, { slug }, { transport }),
@@ -34,15 +37,18 @@ export function toolQuery(slug: string, transport: Transport) {
   };
 }
 
-/** Returns the slug of the tool or skill that a step calls. Empty if it calls none, or the slug is not complete. */
+/**
+ * Returns the slug (the name in the API) of the tool or skill that a step calls. Empty if the step calls none, or if the slug is not typed
+ * completely.
+ */
 export function toolOf({ kind, step }: StepNode): string {
   const slug = kind === "call" || kind === "run" ? fieldText(step[kind]) : "";
   return slug.includes(".") ? slug : "";
 }
 
 /**
- * Returns the fields for the arguments of a tool. The required ones and those that are set are shown. While the tool is not read, or if
- * there is no such tool, every argument is unknown.
+ * Returns the fields of the form for a tool's arguments. Required fields are always shown, and so is each argument that was set once. While
+ * the tool's definition is not loaded, or if there is no such tool, every argument counts as unknown.
  */
 export function useArguments(toolSlug: string, value: unknown): ArgumentsForm {
   const { data } = useQuery({ ...toolQuery(toolSlug, useTransport()), enabled: toolSlug !== "" });
@@ -59,7 +65,7 @@ export function useArguments(toolSlug: string, value: unknown): ArgumentsForm {
   };
 }
 
-/** Draws the fields of some arguments of a call. `pointer`: JSON Pointer of the arguments object. */
+/** Draws the form fields for the given arguments of a tool call. `pointer`: JSON Pointer of the arguments object in the program. */
 export function ArgumentFields({
   builder,
   pointer,

@@ -1,10 +1,10 @@
 import type { DescribedStep, ExpressionWord } from "@svc/gen/jobs";
 import type { Document } from "./document.ts";
 
-/** An error of a program. `pointer`: JSON Pointer of the wrong value in the document. */
+/** An error that the service found in a program. `pointer`: JSON Pointer of the wrong value in the document. */
 export type BuilderFault = { readonly pointer: string; readonly message: string };
 
-/** State and functions that the cards of a program share. */
+/** State and functions that the program editor shares with all of its cards. Each card shows one step of the program. */
 export type Builder = {
   readonly document: Document;
   /** JSON Pointer of the program in the document. Empty if the document is the program. */
@@ -24,7 +24,7 @@ export type Builder = {
   readonly move: (list: string, index: number, by: -1 | 1) => void;
 };
 
-/** Returns the errors of exactly this value as one text. Undefined if there are none. */
+/** Returns the errors of the value at `pointer` as one text, without the errors of values inside it. Undefined if there are none. */
 export function faultOf({ faults }: Builder, pointer: string): string | undefined {
   const found = faults.filter((fault) => fault.pointer === pointer).map(({ message }) => message);
   return found.length === 0 ? undefined : found.join(" ");

@@ -1,9 +1,15 @@
 import type { ExpressionWord, ProgramName } from "@svc/gen/jobs";
 
-/** The names of an expression: the values in scope, and the functions, operators and variables of the language. */
+/**
+ * The names that a user can write in an expression: the values in scope, and the functions, operators and variables of the expression
+ * language.
+ */
 export type Nameable = { readonly names: readonly ProgramName[]; readonly words: readonly ExpressionWord[] };
 
-/** A completion. `text`: what replaces the typed part. `detail`: its type or signature. `says`: one line of text, or empty. */
+/**
+ * One suggestion that completes what the user types in an expression. `text`: what replaces the typed part. `detail`: the type of a value,
+ * or the signature of a function. `says`: one line of explanation, or empty.
+ */
 export type Completion = {
   readonly text: string;
   readonly label: string;
@@ -11,14 +17,14 @@ export type Completion = {
   readonly says: string;
 };
 
-/** The completions at a place of an expression. `typed`: number of characters before the place that they replace. */
+/** The suggestions at one position of an expression. `typed`: number of characters before the position that a chosen suggestion replaces. */
 export type Completions = { readonly typed: number; readonly options: readonly Completion[] };
 
 const optionsMax = 60;
 
 /**
- * Returns how the expression can continue after `before`, the text before the cursor. Nothing inside a quoted text. `isAsked`: true if the
- * user asked for completions; otherwise there are none before the first letter of a word.
+ * Returns how an expression can continue after `before`, the text before the cursor. Inside a quoted text, returns nothing. `isAsked`: true
+ * if the user asked for suggestions; otherwise there are none before the first letter of a word.
  */
 export function completionsAt(before: string, { names, words }: Nameable, isAsked: boolean): Completions {
   const none = { typed: 0, options: [] };
@@ -39,7 +45,7 @@ export function completionsAt(before: string, { names, words }: Nameable, isAske
   return cut(path.length - dot, isNamespace ? found : [...found, ...methods.map(ofWord)]);
 }
 
-/** Returns the names of values for a reference: those that continue `before`, the text before the cursor. */
+/** Returns the names of values that can complete a reference: the names that continue `before`, the text before the cursor. */
 export function namesAt(before: string, names: readonly ProgramName[]): Completions {
   return cut(
     before.length,

@@ -11,8 +11,8 @@ import { Notice } from "../ui/notice/notice.tsx";
 import type { ProgramCall } from "./step-tree.ts";
 
 /**
- * Draws the button that connects the sandbox accounts which a program needs and the project lacks. Draws nothing if none is missing, or if
- * the apps are real. `onConnected`: called after that, to check the program again.
+ * Draws the button that connects the sandbox accounts which a program needs and the project lacks. Draws nothing if no account is missing,
+ * or if the apps are real. `onConnected`: called when the accounts are connected, to check the program again.
  */
 export function ConnectAccounts({ calls, onConnected }: { calls: readonly ProgramCall[]; onConnected: () => void }) {
   const { isSandbox } = useDeployment();
@@ -56,8 +56,8 @@ export function ConnectAccounts({ calls, onConnected }: { calls: readonly Progra
 }
 
 /**
- * Returns the errors of a program. If all of them are about accounts that one press connects, returns none: an example of the sandbox is
- * then not shown as wrong before the user did anything.
+ * Returns the errors of a program that the page shows. In the sandbox, returns none if every error is a missing account: one button connects
+ * these accounts, so an example should not look wrong at first.
  */
 export function useOwnFaults<Fault extends { readonly reason: string }>(faults: readonly Fault[]): readonly Fault[] {
   const { isSandbox } = useDeployment();

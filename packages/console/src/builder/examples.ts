@@ -1,6 +1,6 @@
 import { fieldText, isObject, memberOf, readObject } from "../json/value.ts";
 
-/** A shipped example: a program, or the definition of a schedule with its program. */
+/** An example that svc ships: a program, or a schedule's definition (JSON) with its program. */
 export type Example = {
   /** Name in addresses, such as `count-deals` or `standing/report-each-morning`. */
   readonly name: string;

@@ -8,7 +8,7 @@ import type { Example } from "./examples.ts";
 
 const Gallery = laterPart(() => import("./gallery.tsx"));
 
-/** Draws the button that opens the examples. The examples are loaded when it is first pressed. */
+/** Draws the button that opens the gallery of example programs. The browser loads the examples when the button is first pressed. */
 export function GalleryButton({ kind, onUse }: { kind: "schedules" | "programs"; onUse: (example: Example) => void }) {
   const [isOpen, setOpen] = useState(false);
   return (
@@ -33,8 +33,8 @@ export function GalleryButton({ kind, onUse }: { kind: "schedules" | "programs";
 }
 
 /**
- * Returns the example with this name, or null if the name is absent or unknown. Until it is loaded, `waiting` is shown in its place:
- * a skeleton, or the message that the examples could not be loaded.
+ * Returns the example with this name, or null if no name is given or the name is unknown. Until the example is loaded, returns `waiting` to
+ * draw in its place: a skeleton, or a message that the examples could not be loaded.
  */
 export function useExample(
   name: string | undefined,

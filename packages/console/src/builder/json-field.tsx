@@ -6,9 +6,8 @@ import { AreaField } from "../ui/fields/field.tsx";
 import type { Document } from "./document.ts";
 
 /**
- * A field for a value of a document that no other field knows. It shows the value's own characters. A text that is not JSON stays in the
- * field until it is. An empty text removes the value, unless
- * the value is required.
+ * Draws a text field for a JSON value of a document that has no form field of its own. It shows the value as it is written. While the typed
+ * text is not valid JSON, it stays in the field only. An empty text removes the value, unless the value is required.
  */
 export function JsonField({
   document,

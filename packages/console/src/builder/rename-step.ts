@@ -15,8 +15,8 @@ const isProse: ReadonlySet<string> = new Set(["title", "description", "$schema"]
 const forms: ReadonlySet<string> = new Set(["$ref", "$cel", "$text"]);
 
 /**
- * Returns a document in which a step has another id, and everything in the program that refers to the step follows. `root`: the parsed
- * program at the JSON Pointer `base`. `pointer`: that of the step.
+ * Returns a document in which a step of the program has a new id, and all references to the step use the new id. `root`: the parsed program
+ * at the JSON Pointer `base`. `pointer`: JSON Pointer of the step.
  */
 export function renameStep(
   text: string,

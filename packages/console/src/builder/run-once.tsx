@@ -13,8 +13,9 @@ import { labelOf } from "../words/word.ts";
 const waitSeconds = 20;
 
 /**
- * Returns the button that runs a program once, and its result. In the sandbox the program runs as it is, because no real app is called.
- * Otherwise it is a dry run: reads happen, writes do not. `programJson`: undefined if it cannot run; `why` has the reason.
+ * Returns the button that runs a program once, and its result. In the sandbox the program really runs, because no real app is called.
+ * Otherwise it is a simulation run: reads are made, writes are not sent. `programJson`: undefined if the program cannot run; `why` then has
+ * the reason.
  */
 export function useRunOnce(programJson: string | undefined, why: string | undefined) {
   const { projectId = "" } = useParams({ strict: false });

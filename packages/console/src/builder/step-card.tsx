@@ -22,7 +22,7 @@ import type { StepNode } from "./step-tree.ts";
 import { ValueField } from "./value-field.tsx";
 import { formOf } from "./values.ts";
 
-/** Draws a step of a program: its name and kind, the fields of its members, and the lists of steps inside it (`children`). */
+/** Draws one step of a program as a card: its name and kind, a field for each property, and the lists of steps inside it (`children`). */
 export function StepCard({
   builder,
   node,

@@ -1,7 +1,12 @@
-/** How a card shows a member of a step: a set of rows, an expression, a text, a number, a value of any form, or JSON. */
+/**
+ * The kind of field that a step's card shows for a property of the step: a set of rows, an expression, a text, a number, a value of any
+ * form, or JSON.
+ */
 export type StepFieldKind = "set" | "cel" | "text" | "number" | "value" | "json";
 
-/** A member of a step that has a field of its own on the card. */
+/**
+ * A property of a step that has its own field on the step's card. `name`: the property's name in the program. `label`: the field's label.
+ */
 export type StepField = { readonly name: string; readonly label: string; readonly kind: StepFieldKind };
 
 const field = (name: string, label: string, kind: StepFieldKind): StepField => ({ name, label, kind });
@@ -46,12 +51,15 @@ const moreFields: Readonly<Record<string, readonly StepField[]>> = {
 
 const when = field("when", "Only if", "cel");
 
-/** Returns the fields of a step's card: those that are always shown, and the optional ones. */
+/** Returns the fields of the card for a kind of step. `main`: fields that are always shown. `more`: optional fields. */
 export function fieldsOfKind(kind: string): { main: readonly StepField[]; more: readonly StepField[] } {
   return { main: mainFields[kind] ?? [], more: [...(moreFields[kind] ?? []), when] };
 }
 
-/** Members of a step that its card shows elsewhere: its name, its tool, its arguments, and the lists inside it. */
+/**
+ * Returns the properties of a step for which its card draws no ordinary field, because other parts of the card show them: the id, the tool,
+ * the arguments, and the lists of inner steps.
+ */
 export function shownElsewhere(kind: string): ReadonlySet<string> {
   return new Set(["id", ...(shownMembers[kind] ?? [])]);
 }
@@ -65,7 +73,10 @@ const shownMembers: Readonly<Record<string, readonly string[]>> = {
   parallel: ["parallel"],
 };
 
-/** A kind of step that the user can add. `make`: the new step without its id. `set`: the nearest row set; empty if there is none. */
+/**
+ * A kind of step that the user can add. `make`: returns the new step without its id. Its parameter `set` names the set of rows that the step
+ * will read, the nearest one before it; empty if there is none.
+ */
 export type AddedStep = {
   readonly kind: string;
   readonly words: string;

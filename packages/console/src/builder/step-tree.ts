@@ -11,10 +11,13 @@ export type StepNode = {
   readonly blocks: readonly StepBlock[];
 };
 
-/** A list of steps inside a step, such as a branch. `list`: JSON Pointer of the list. `words`: when the steps run. */
+/**
+ * A list of steps inside another step, such as a branch. `list`: JSON Pointer of the list. `words`: a label that says when the steps run,
+ * for example on an error.
+ */
 export type StepBlock = { readonly list: string; readonly words: string; readonly steps: readonly StepNode[] };
 
-/** Returns the steps of a list of a program, with the steps inside them. `list`: JSON Pointer of the list. */
+/** Returns the steps in a list of steps of a program, each with the steps inside it. `list`: JSON Pointer of the list. */
 export function readNodes(value: unknown, list: string): readonly StepNode[] {
   if (!Array.isArray(value)) return [];
   return value.flatMap((step: unknown, index) => {
@@ -57,7 +60,10 @@ export function allNodes(nodes: readonly StepNode[]): readonly StepNode[] {
 /** A call of a tool in a program. `pointer`: JSON Pointer of the object with the call. `entity`: the user whose account is used. */
 export type ProgramCall = { readonly pointer: string; readonly tool: string; readonly entity: string };
 
-/** Returns the calls of tools that name a user, at any depth of a part of a program. `pointer`: JSON Pointer of the part. */
+/**
+ * Returns the tool calls in a part of a program, at any depth, that name the user whose account is used. `pointer`: JSON Pointer of the
+ * part.
+ */
 export function callsOf(value: unknown, pointer: string): readonly ProgramCall[] {
   if (Array.isArray(value)) return value.flatMap((item, index) => callsOf(item, pointerTo(pointer, index)));
   if (!isObject(value)) return [];

@@ -21,8 +21,8 @@ type EditorMode = {
 };
 
 /**
- * Returns how a document is edited now. Both ways change the same text. `label`: name of the document. `faults`: errors, which the text
- * editor marks.
+ * Returns the controls and the content of an editor that shows a document either as a form or as text. Both change the same text. `label`:
+ * name of the document. `faults`: errors, which the text editor marks.
  */
 export function useEditorMode(document: Document, label: string, faults: readonly PlacedFault[]): EditorMode {
   const { text, root, undo } = document;

@@ -9,7 +9,7 @@ import styles from "./builder.module.css";
 import { ExpressionField } from "./expression-field.tsx";
 import { chipWords, fits, formOf, textParts, withName } from "./values.ts";
 
-/** Properties of a field for a value that may refer to other values. */
+/** Properties of the field for a value of a program. The value can be fixed, or it can refer to other values of the program. */
 export type ValueFieldProps = {
   label: string;
   value: unknown;
@@ -28,8 +28,8 @@ export type ValueFieldProps = {
 };
 
 /**
- * Draws a value of a program: a reference as a choice of names, a text with values as text with chips, an expression as code. Its menu "+
- * value" lists the names in scope.
+ * Draws the field for a value of a program. A reference is a choice of names, a text shows the values in it as chips (small labels), and an
+ * expression is shown as code. The menu "+ value" lists the values that the step can use.
  */
 export function ValueField({ plain, ...props }: ValueFieldProps) {
   const form = formOf(props.value);

@@ -1,9 +1,15 @@
 import { isObject } from "../json/value.ts";
 
-/** The form of a value in a program: a reference, a text with values in it, an expression, or a plain value. */
+/**
+ * How a value of a program is written: a reference to another value (`$ref`), a text with values in it (`$text`), an expression (`$cel`), or
+ * a plain value.
+ */
 export type ValueForm = "ref" | "text" | "cel" | "plain";
 
-/** Returns the form of a value of a program. A form with other members than its own counts as plain, and is shown as JSON. */
+/**
+ * Returns how a value of a program is written: as a reference, a text, an expression or a plain value. An object with other properties in
+ * addition to `$ref`, `$text` or `$cel` counts as plain, and is shown as JSON.
+ */
 export function formOf(value: unknown): ValueForm {
   if (!isObject(value)) return "plain";
   const [name = "", ...others] = Object.keys(value).filter((key) => key !== "else");
@@ -11,16 +17,24 @@ export function formOf(value: unknown): ValueForm {
   return name === "$ref" ? "ref" : name === "$text" ? "text" : name === "$cel" ? "cel" : "plain";
 }
 
-/** True if a plain value contains a reference, a text or an expression at any depth. The fields of a schema cannot show those. */
+/**
+ * True if a plain value contains, at any depth, a reference, a text with values or an expression. The form fields made from a tool's schema
+ * cannot show such a value.
+ */
 export function holdsForms(value: unknown): boolean {
   if (Array.isArray(value)) return value.some(holdsForms);
   return isObject(value) && Object.entries(value).some(([name, part]) => name.startsWith("$") || holdsForms(part));
 }
 
-/** A part of a text with values in it. `name`: the path of a value; empty for plain words. */
+/**
+ * A part of a text with values in it: plain words, or one value, which is drawn as a chip. `name`: path of the value, such as
+ * `steps.sum.of`; empty for plain words.
+ */
 export type ChipPart = { readonly words: string; readonly name: string };
 
-/** Returns the parts of a `$text`. Two braces are one brace of the text. */
+/**
+ * Returns the parts of a `$text` value, in which `{path}` is a value of the program. A double brace (`{{`) is a brace of the text itself.
+ */
 export function textParts(template: string): readonly ChipPart[] {
   const parts: ChipPart[] = [];
   let words = "";
@@ -37,26 +51,31 @@ export function textParts(template: string): readonly ChipPart[] {
   return words === "" ? parts : [...parts, { words, name: "" }];
 }
 
-/** Returns the words of a value's chip, such as `sum · of` for `steps.sum.of`. */
+/** Returns the label of a value in a text, such as `sum · of` for the path `steps.sum.of`. */
 export function chipWords(name: string): string {
   return name.replace(/^(?:steps|rows|input|params|row|calls)\./, "").replaceAll(".", " · ");
 }
 
-/** Returns a value to which the value `name` was added: at the end of a text, otherwise in place of the old value. */
+/**
+ * Returns a value after the user has added the program value `name` to it. In a text it is added at the end; any other value is replaced.
+ */
 export function withName(value: unknown, name: string): unknown {
   if (formOf(value) === "text" && isObject(value)) return { ...value, $text: `${String(value["$text"])} {${name}}` };
   if (typeof value === "string" && value !== "") return { $text: `${value.replaceAll("{", "{{")} {${name}}` };
   return { $ref: name };
 }
 
-/** True if a value of these JSON types, such as `string or null`, fits a field for the type `wanted`. Unknown types fit. */
+/**
+ * True if a value with the JSON types `types`, such as `string or null`, may be used in a field of type `wanted`. If a type is not known,
+ * returns true.
+ */
 export function fits(types: string, wanted: string): boolean {
   if (types === "" || wanted === "") return true;
   const has = types.split(" or ");
   return has.includes(wanted) || (wanted === "number" && has.includes("integer")) || wanted === "string";
 }
 
-/** Returns the words of an argument or a tool, such as `Chat id` for `chat_id`. */
+/** Returns the name of an argument or a tool in readable words, such as `Chat id` for `chat_id`. */
 export function namedWords(name: string): string {
   const words = name
     .replace(/[_-]+/g, " ")

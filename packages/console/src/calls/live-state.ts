@@ -19,7 +19,7 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-/** Records if the stream of the project's changes is open. */
+/** Records that the stream of the project's changes is open (`isOpen`), or that it is closed. While it is closed, lists poll. */
 export function setStreamOpen(isOpen: boolean): void {
   if (state.isOpen !== isOpen) change({ isOpen });
 }

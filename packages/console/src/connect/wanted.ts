@@ -1,6 +1,6 @@
 /**
- * The fields to fill in, as `/console/connect` returns them: a message ToolkitConnectSpec of svc.v1 as JSON, with one authentication
- * scheme.
+ * The account to connect and the fields to fill in, as `/console/connect` returns them. `spec` is a ToolkitConnectSpec of the API as JSON,
+ * with only one authentication scheme.
  */
 export type WantedAccount = {
   toolkitName: string;

@@ -5,7 +5,10 @@ import { type ChartData, stepAt } from "../ui/chart/chart-data.ts";
 import { compareOutcomes, outcomeTone } from "../words/series.ts";
 import { spanRequest, type TimeSpan } from "../words/spans.ts";
 
-/** The series that bars can count. Lists name them, so that a list loads no messages of counts. */
+/**
+ * The kinds of counts that the bars above a list can show, by name. Lists use the name, so that their code need not load the API's messages
+ * for counts.
+ */
 export const seriesOf = {
   events: Series.EVENTS,
   deliveries: Series.DELIVERIES,
@@ -13,7 +16,7 @@ export const seriesOf = {
   jobs: Series.JOBS,
 } as const;
 
-/** The bars above a list: what they count, and which filters of the list they cannot follow. */
+/** Declares the bar chart above a list: what the bars count, and which filters of the list do not change the bars. */
 export type ListHistogram<Search> = {
   series: keyof typeof seriesOf;
   /** Name of the counted things, such as `Delivery attempts`. */
@@ -59,7 +62,7 @@ export function histogramSpan(
   return { sinceMs, untilMs, stepMs: stepsMs.find((step) => step >= least) ?? 30 * dayMs };
 }
 
-/** Returns the bars of an answer. Outcomes that the list's filters exclude are left out. */
+/** Returns the bars of the chart above a list, made from the service's counts. Outcomes that the list's filters exclude are left out. */
 export function histogramData<Search>(
   answer: QuerySeriesResponse,
   { series, outcome, of }: ListHistogram<Search>,
@@ -94,7 +97,7 @@ export function spanOfBars(data: ChartData, from: number, to: number, now: numbe
   return { range: undefined, since: isoTime(sinceMs), until: untilMs > now ? undefined : isoTime(untilMs) };
 }
 
-/** Returns the filters that are set and that the bars do not follow, as one sentence. Empty if there are none. */
+/** Returns a sentence that names the filters which are set and which do not change the bars above the list. Empty if there are none. */
 export function ignoredWords<Search extends object>({ ignores }: ListHistogram<Search>, search: Search): string {
   const names = Object.entries<string | undefined>(ignores as Record<string, string>).flatMap(([name, words]) =>
     (search as Record<string, unknown>)[name] === undefined || words === undefined ? [] : [words],

@@ -4,7 +4,7 @@ import { TypedFilter } from "../ui/fields/suggest-field.tsx";
 import { Switch } from "../ui/fields/switch.tsx";
 import { ClearFilters } from "../ui/rows/list-states.tsx";
 
-/** Properties that every part of a list page gets, such as its filters and its panel. */
+/** Properties that every part of a list page gets. A part is, for example, the filters or the panel of the open row. */
 export type ListPart<Row, Search> = {
   /** Id of the project whose data the page shows. Empty on the administrator's pages, which belong to no project. */
   projectId: string;

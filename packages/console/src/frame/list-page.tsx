@@ -84,7 +84,7 @@ type ListView<Row, Readers extends ParamReaders, Search = SearchOf<Readers>> = {
   noMatch?: string;
 };
 
-/** The columns of a list page, in their order. */
+/** The columns of a list page, in the order in which they are drawn. `id` is the standard column with the row's id. */
 export type ListColumns<Row> = readonly (ListColumn<Row> | "id")[];
 
 type RowOf<
@@ -118,7 +118,7 @@ type ListCall<
 
 const minuteMs = 60_000;
 
-/** Declares the page of a list whose rows are read by a call. The types follow from the call's method and the search parameters. */
+/** Declares a list page whose rows one API method returns. Returns the declaration unchanged; the function only checks its types. */
 export function listPage<
   I extends DescMessage,
   O extends DescMessage,

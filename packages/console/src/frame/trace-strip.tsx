@@ -11,8 +11,8 @@ import { withClockTimes } from "../words/time.ts";
 import { missingWords, pageOfId, stripChips, type TraceChip, type TraceRemedy, whyOf } from "../words/trace.ts";
 
 /**
- * The resource whose trace strip a page shows. `state`: its state; the trace is read again when the state changes. `failure`: the sentence
- * that the page knows about its failure, until the trace says why; undefined if it did not fail, or if the page itself shows why.
+ * The resource for which a page shows the trace strip (the chain of causes and effects). `state`: when it changes, the trace is read again.
+ * `failure`: the page's own sentence about a failure, shown until the trace gives the reason; undefined if there is none to show.
  */
 export type StripOf = { readonly id: string; readonly state: string; readonly failure: string | undefined };
 

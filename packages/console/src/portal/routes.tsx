@@ -38,7 +38,7 @@ const routeTree = root.addChildren([
   ]),
 ]);
 
-/** Creates the router of the portal, which finds the page of the browser's address. */
+/** Creates the router of the portal, which chooses the page to draw for the browser's address. */
 export function createPortalRouter(): AnyRouter {
   const base = consoleBase.pathname;
   return createRouter({

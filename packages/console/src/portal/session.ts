@@ -80,7 +80,10 @@ export async function enterPortal(): Promise<void> {
   await openWith(link === undefined ? {} : { link });
 }
 
-/** Signs in as the customer of the opened link if `isReplaced` is true. Otherwise, the previous customer stays signed in. */
+/**
+ * Ends the question if the customer of an opened portal link should replace the customer who is signed in. True: signs in as the link's
+ * customer. False: the old customer stays signed in.
+ */
 export async function answerReplaced({ link, from }: ReplacedCustomer, isReplaced: boolean): Promise<void> {
   if (!isReplaced && !isAddressOf(from.projectId))
     return location.assign(new URL(`${from.projectId}/`, consoleBase).href);

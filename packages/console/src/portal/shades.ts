@@ -1,4 +1,6 @@
-/** The colours that the portal derives from the color of its project, for pages with a light or a dark background. `#rrggbb` texts. */
+/**
+ * The colours that the portal derives from the colour of its project, for a light or a dark background. Each is a text such as `#1a2b3c`.
+ */
 export type Shades = {
   /** Colour of links, of the main button and of the focus ring. */
   readonly accent: string;
@@ -36,7 +38,7 @@ export function shadesOf(color: string, scheme: "light" | "dark"): Shades {
   return { accent: textOf(accent), onAccent: textOf(near), accentGround: textOf(ground) };
 }
 
-/** Returns the contrast of two colours (`#rrggbb`) by WCAG 2.2: 1 to 21. */
+/** Returns the contrast ratio of two colours (`#rrggbb`) by WCAG 2.2. The result is between 1 (equal) and 21 (black and white). */
 export function contrastOf(one: string, other: string): number {
   return contrast(readColor(one), readColor(other));
 }

@@ -10,7 +10,7 @@ export function typeName(slug: string): string {
   return slug.startsWith(prefix) ? slug.slice(prefix.length) : slug;
 }
 
-/** Returns the slug with which a subscription names an event type. */
+/** Returns the slug with which a subscription names an event type, such as `events.invoice.paid` for `invoice.paid`. */
 export function typeSlug(name: string): string {
   return prefix + name;
 }
@@ -37,12 +37,17 @@ type Activity = Pick<Subscription, "health" | "inactiveReason" | "pausedBy">;
 
 const pauserOf = ({ pausedBy }: Activity, project: string) => (pausedBy === "project" ? project : "");
 
-/** Returns the word for the health of an endpoint. `project`: name of the project, which may have paused it. */
+/**
+ * Returns the state of an endpoint as a word with a colour, such as "paused". `project`: name of the project, because the project may have
+ * paused the endpoint.
+ */
 export function endpointWord(endpoint: Activity, project: string): Word {
   return healthWord(endpoint.health?.state ?? "", endpoint.inactiveReason, pauserOf(endpoint, project));
 }
 
-/** Returns in words why an endpoint receives nothing, and what the customer can do. `now`: in epoch milliseconds. */
+/**
+ * Returns a sentence that says why an endpoint receives nothing, and what the customer can do. `now`: current time in epoch milliseconds.
+ */
 export function endpointSentence(endpoint: Activity, project: string, now: number): string {
   const { health, inactiveReason, pausedBy } = endpoint;
   if (inactiveReason === "deactivated" && pausedBy === "portal")
@@ -57,7 +62,10 @@ export function canActivate({ inactiveReason, pausedBy }: Activity): boolean {
   return inactiveReason === "deactivated" ? pausedBy === "portal" : pausedBy !== "project";
 }
 
-/** Returns in words which event a delivery brings. `triggerSlug`: as ListDeliveries returns it. */
+/**
+ * Returns the event type of a delivery in words. `triggerSlug`: the slug as ListDeliveries returns it; empty for a test event, undefined for
+ * a type that is no longer offered.
+ */
 export function deliveredEvent({ triggerSlug }: Pick<Delivery, "triggerSlug">): string {
   if (triggerSlug === undefined) return "an event type that is not offered any more";
   return triggerSlug === "" ? "test event" : typeName(triggerSlug);

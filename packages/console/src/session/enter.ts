@@ -3,9 +3,8 @@ import { type PageRefusal, postPage } from "./page-post.ts";
 import { currentSession, type Seat, setSession } from "./session.ts";
 
 /**
- * Signs in with a key, or with the token of a link that `npm start` or `npx svc console` printed. The other seats (signed-in keys) of the
- * session stay. After a sign-in with a company account, opens the session of the given `half`. Returns the refusal; undefined if the sign-in
- * succeeded.
+ * Signs this browser in with a key, or with a link that `npm start` or `npx svc console` printed. Other signed-in keys stay. With `half`,
+ * opens the session that a sign-in with a company account made. Returns the error; undefined on success.
  */
 export async function enter(
   credential: { key: string } | { link: string } | { half: string },

@@ -6,12 +6,12 @@ import { consoleBase } from "./base.ts";
  */
 export type PageRefusal = { message: string; help: string; reason: string; field: string };
 
-/** The answer of one of the console's own paths: its JSON, or the refusal. */
+/** The answer of a path of the console that is not part of the API: its JSON, or the error with which the service refused the request. */
 export type PostAnswer = { answer: unknown } | { refusal: PageRefusal };
 
 /**
- * Posts JSON to one of the console's own paths (`session`, `answer`, `connect`), which are not calls of the API. Returns the answer. Never
- * rejects.
+ * Posts JSON to one of the console's own paths (`session`, `answer`, `connect`), which are not part of the API. Returns the answer or the
+ * refusal. Never rejects.
  */
 export async function postPage(
   path: string,

@@ -21,7 +21,7 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-/** Calls `act` each time the service answers again after it was unavailable. Returns a function that ends this. */
+/** Calls `act` each time the service answers again after it was unavailable. Returns a function that stops these calls. */
 export function whenBack(act: () => void): () => void {
   return subscribe(() => {
     if (away === undefined) act();

@@ -11,8 +11,8 @@ export type Seat = {
 };
 
 /**
- * The browser's half of the session. The other half is a cookie that scripts cannot read. `seats`: the keys that this browser is signed in
- * with.
+ * The part of a session that scripts can read (`half`), and the keys that this browser is signed in with (`seats`). The other part is a
+ * cookie that scripts cannot read. The service needs both parts.
  */
 export type Session = { half: string; seats: readonly Seat[] };
 

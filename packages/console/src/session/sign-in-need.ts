@@ -19,7 +19,7 @@ function change(to: Partial<Need>): void {
   for (const listener of listeners) listener();
 }
 
-/** Opens the sign-in over the page, or closes it. The sign-in opens when a call was answered 401. */
+/** Opens the sign-in form over the page, or closes it. It opens when the service answers a call with 401, because the session has ended. */
 export function setSignInNeeded(isNeeded: boolean): void {
   if (need.isNeeded !== isNeeded) change({ isNeeded });
 }
@@ -39,7 +39,7 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-/** Returns the state of the sign-in, and updates the component when the state changes. */
+/** Returns if the sign-in form is needed, with the offered or refused sign-in link. Updates the component when this changes. */
 export function useSignInNeed(): Need {
   return useSyncExternalStore(subscribe, () => need);
 }

@@ -9,8 +9,8 @@ import { transportFor } from "../session/transport.ts";
 const gatheredMs = 200;
 
 /**
- * Follows the stream of a project's changes, and reads the affected lists and pages again. Resolves when the stream ends; rejects with the
- * stream's error. `since`: the position after which the stream continues. `onAt`: receives each new position.
+ * Follows the stream of a project's changes, and reads affected lists and pages again. Resolves when the stream ends; rejects with its
+ * error. `since`: time after which changes are reported. `onAt`: called with the time of each new change.
  */
 export async function followProject(
   projectId: string,

@@ -3,9 +3,8 @@ import type { ComponentType } from "react";
 import { consoleBase } from "../session/base.ts";
 
 /**
- * Returns the component of a page. The browser loads the page's file when the page is first shown. If loading fails although the service
- * answers, an update has removed the file, and the router reloads the console once. If the service is unreachable, a reload would show the
- * browser's own error page. The console shows PageFailed instead, and loads the page when the service answers again.
+ * Returns the component of a page, whose file the browser loads when the page is first shown. If the file is missing because of an update,
+ * the console reloads once. If the service is unreachable, it shows PageFailed and loads the file when the service answers again.
  */
 export function pageFrom(load: () => Promise<{ default: ComponentType }>): RouteComponent {
   return lazyRouteComponent(async () => {

@@ -120,7 +120,7 @@ export function pagesOf(projectId: string): readonly NavPage[] {
   return groupsOf(projectId).flatMap(({ pages }) => pages);
 }
 
-/** The page for each prefix of an id, for example the page of an event for `evt_`. */
+/** The page that shows an object, for each prefix of an id: `evt_` leads to the page of an event. The palette uses it for a typed id. */
 export const idPages: readonly { prefix: string; words: string; to: NavPage["to"]; param: string }[] = [
   { prefix: "evt_", words: "event", to: "/p/$projectId/events/$eventId", param: "eventId" },
   { prefix: "dlv_", words: "delivery", to: "/p/$projectId/deliveries/$deliveryId", param: "deliveryId" },

@@ -10,7 +10,7 @@ import { savedFilters } from "./saved-filters.ts";
 export type PaletteEntry = PaletteLine &
   ({ to: string; params: Record<string, string>; search?: Record<string, string> } | { act: string });
 
-/** The resources that the service found for the typed text. `hint`: a sentence about the search; empty if there is none. */
+/** The resources that the service found for the text typed in the palette. `hint`: a sentence about the search; empty if there is none. */
 export type Found = { readonly entries: readonly PaletteEntry[]; readonly hint: string };
 
 /** Actions in the palette that do not open a page. */

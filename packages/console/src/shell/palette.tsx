@@ -10,7 +10,10 @@ import { setPreferences } from "./preferences.ts";
 
 const PaletteSearch = laterPart(() => import("./palette-search.tsx"), SearchFailed);
 
-/** Draws the palette and the list of keyboard shortcuts. They are loaded after the first page. `shown`: the one that is open. */
+/**
+ * Draws the palette (search for pages and actions) or the list of keyboard shortcuts. The browser loads this code after the first page.
+ * `shown`: the dialog that is open.
+ */
 export default function ShellDialogs({
   shown,
   projectId,

@@ -93,7 +93,7 @@ export function nameFault(projectId: string, page: string, name: string, renamed
     : undefined;
 }
 
-/** Saves a filter under its name. `renamed`: the name that it had until now. */
+/** Saves a filter of a list under its name. `renamed`: the earlier name of the filter, which is removed. */
 export function saveFilter(projectId: string, filter: SavedFilter, renamed = filter.name): void {
   const others = savedFilters(projectId).filter(({ page, name }) => page !== filter.page || name !== renamed);
   write(

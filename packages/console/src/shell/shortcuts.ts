@@ -1,7 +1,7 @@
 import { useEffect, useRef } from "react";
 import type { NavPage } from "./pages.ts";
 
-/** The target of a keyboard shortcut: a page, or one of the named actions. */
+/** The effect of a keyboard shortcut: it opens the page `to`, or does one of the named actions. */
 export type Shortcut = { to: string } | "palette" | "filter" | "keys";
 
 /** Time in milliseconds in which the letter must follow `g`. */

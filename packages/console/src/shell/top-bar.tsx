@@ -16,8 +16,8 @@ const themes: readonly { theme: Preferences["theme"]; words: string; icon: IconN
 ];
 
 /**
- * Draws the bar above each page: the place for the page's path, the button that opens the palette, and the settings of this browser.
- * `onCrumbs` gets the element in which the page draws its path.
+ * Draws the bar above each page: the path of the page, the button that opens the palette (search), and the settings of this browser.
+ * `onCrumbs` receives the element in which the page draws its path.
  */
 export function TopBar({
   projectId,

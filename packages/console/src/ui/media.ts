@@ -18,14 +18,14 @@ export function useIsPhone(): boolean {
 }
 
 /**
- * True if the page is too narrow (up to 1180 px) for all columns of a list, and for the names of the navigation. It is then a rail of icons,
- * or a bar on a phone.
+ * True if the page is too narrow (up to 1180 px) for all columns of a list and for a navigation with names. The navigation then shows only
+ * icons; on a phone it is a bar at the bottom.
  */
 export function useIsNarrow(): boolean {
   return useMedia("(max-width: 1180px)");
 }
 
-/** True if the user presses buttons with a finger, so that buttons must be large. */
+/** True if the user's main pointer is a finger, so that buttons must be large. */
 export function useIsCoarse(): boolean {
   return useMedia("(pointer: coarse)");
 }

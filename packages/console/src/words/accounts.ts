@@ -49,7 +49,10 @@ const schemes: Record<string, string> = {
   client_credentials: "The project's own credential",
 };
 
-/** Returns the name of an authentication scheme, for people who connect an account. Returns a scheme of a newer service unchanged. */
+/**
+ * Returns the name of an authentication scheme for people who connect an account. A scheme that this console does not know is returned
+ * unchanged.
+ */
 export function schemeWords(scheme: string): string {
   return schemes[scheme] ?? scheme;
 }

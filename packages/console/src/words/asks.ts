@@ -44,7 +44,10 @@ export function splitQuestion(question: string): [asks: string, more: string] {
   return end === -1 ? [question, ""] : [question.slice(0, end + 2), question.slice(end + 3)];
 }
 
-/** One stage of a question's escalation. `principalId`: the contact who is asked. `says`: what happens at this stage. */
+/**
+ * One stage of a question's escalation. `principalId`: the contact who is asked. `says`: what happens at this stage. `state`: the stage is
+ * over (`past`), is current (`holds`), or is still to come (`coming`).
+ */
 export type Rung = { principalId: string; says: string; state: "past" | "holds" | "coming" };
 
 /**

@@ -95,8 +95,8 @@ export function outcomeWord(outcome: string): Word {
 }
 
 /**
- * Returns the code of a failure for people: the outcome of a call, such as `App error`, or the code of svc in plain letters, such as
- * `Limit reached`.
+ * Returns a failure code in readable words: the name of a call's outcome, such as `App error`, or a code of svc without capitals and
+ * underscores, such as `Limit reached`.
  */
 export function failureCodeWords(code: string): string {
   const outcome = (outcomes as Record<string, Omit<Word, "word">>)[code];

@@ -1,7 +1,7 @@
 /** The answers that a person may choose for a question. */
 export type AnswerKind = "proceed" | "retry-with" | "skip" | "abort";
 
-/** Subject of a question. It decides the effect of each answer. */
+/** The kind of decision that a question is about, such as failed rows or the approval of a plan. It decides the effect of each answer. */
 export type AskPlace =
   | "judge"
   | "failed_rows"
@@ -93,7 +93,7 @@ export function isConfirmation({ pointId, stepId }: { pointId: string; stepId: s
   return pointId === "confirm" && stepId === "";
 }
 
-/** Returns what a question is about, which decides the effect of each answer. */
+/** Returns the kind of decision that a question is about, such as failed rows or a plan. It decides the effect of each answer. */
 export function askPlace(ask: {
   pointId: string;
   approvalId: string;

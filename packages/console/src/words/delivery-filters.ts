@@ -1,6 +1,6 @@
 /**
- * The values of the filter of deliveries. `failed`: deliveries that need attention, because an attempt failed. They are in a file of their
- * own, because the console reads addresses before it loads its pages.
+ * The values of the filter in the list of deliveries. `failed`: deliveries that need attention, because an attempt failed. This file has
+ * nothing else, because the console loads it at its start to read addresses.
  */
 export const deliveryFilters = ["failed", "pending", "retrying", "delivered", "dead_letter"] as const;
 

@@ -111,7 +111,7 @@ export function hasEnded(status: JobStatus): boolean {
   return status >= JobStatus.SUCCEEDED;
 }
 
-/** The states of a step (as in ListSteps). */
+/** The states of a step of a job, as the API method ListSteps returns them. */
 export const stepStates = [
   "waiting",
   "not_reached",
@@ -174,7 +174,7 @@ export function stepWord(state: string): Word {
   return (steps as Record<string, Word>)[state] ?? unknownWord(state);
 }
 
-/** Returns the word, colour and icon for what a step does now. A step that has started may wait, for example for a person. */
+/** Returns the word, colour and icon for what a step does now. A running step that waits, for example for a person, is shown as waiting. */
 export function stepNowWord({ state, waits }: Pick<JobStep, "state" | "waits">): Word {
   const wait = state === "running" ? waits.find(({ until }) => until === undefined) : undefined;
   if (wait === undefined) return stepWord(state);
@@ -255,7 +255,7 @@ const jobRemedies: Partial<Record<Remedy, string>> = {
   [Remedy.RAISE_LIMIT]: "Raise the limit in the program",
 };
 
-/** Returns the text of the button that solves a job's failure. Undefined if the page of the job needs no button for this action. */
+/** Returns the label of the button that solves the cause of a job's failure. Undefined if this remedy needs no button on the job's page. */
 export function jobRemedyWords(remedy: Remedy): string | undefined {
   return jobRemedies[remedy];
 }

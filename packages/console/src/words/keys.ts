@@ -118,7 +118,8 @@ export const confirmedCalls: readonly Choice[] = [
 ];
 
 /**
- * Returns the settings for confirmed calls that are at least as strict as the given one. `person`: the given setting; empty means `never`.
+ * Returns the choices for confirmed calls that are at least as strict as the present one, because a grant can only become stricter.
+ * `person`: the present choice; empty means `never`.
  */
 export function asStrict(person: string): readonly Choice[] {
   return confirmedCalls.slice(
@@ -130,8 +131,8 @@ export function asStrict(person: string): readonly Choice[] {
 }
 
 /**
- * Returns a sentence with the kinds of tools that a key or grant (a person's permission for an agent) has besides the tools of apps.
- * Returns undefined if there are none.
+ * Returns a sentence with the groups of svc's own tools that a key or grant (a person's permission for an agent) may use in addition to the
+ * tools of apps. Returns undefined if there are none.
  */
 export function agentToolsText({ agentTools }: Pick<ApiKey, "agentTools">): string | undefined {
   return agentTools.length === 0 ? undefined : `Further abilities: ${agentTools.join(", ")}.`;
@@ -148,8 +149,8 @@ export function confirmText(confirm: { person: string; contact: string } | undef
 }
 
 /**
- * How long a former secret stays valid next to its successor, as options of a field. The values are seconds. The first is the service's
- * default.
+ * Times, as options of a field, for which an old secret stays valid after a new one has replaced it. The values are seconds. The first is
+ * the service's default.
  */
 export const secretOverlaps: readonly { value: string; words: string }[] = [
   { value: "86400", words: "1 day" },

@@ -51,8 +51,8 @@ const words: Record<ParkReason, { title: string; next: string; forPerson: boolea
 };
 
 /**
- * Returns in words why a job is parked (stored, with no node working on it) and what it waits for. Returns a reason of a newer service
- * unchanged.
+ * Returns in words why a job is parked (stored, with no node working on it) and what it waits for. A reason that this console does not know
+ * is returned unchanged.
  */
 export function parkWords(reason: string): { title: string; next: string; forPerson: boolean } {
   return (

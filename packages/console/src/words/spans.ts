@@ -32,7 +32,10 @@ export function shortRangeWords(range: Range): string {
   return short[range];
 }
 
-/** A time span in an address: a range that ends now or a day (`range`), or the time between two times in RFC 3339 (`since`, `until`). */
+/**
+ * A time span in a page's address. `range`: a span that ends now, or a whole day such as `today`. `since` and `until`: start and end in RFC
+ * 3339.
+ */
 export type TimeSpan = {
   range?: Range | (typeof dayNames)[number] | undefined;
   since?: string | undefined;

@@ -143,7 +143,9 @@ export const startedByOptions: readonly { value: string; words: string; says: st
   { value: "poll", words: "When a list has new items", says: "A tool reads a list at intervals." },
 ];
 
-/** The choices for the rows that the first poll of a schedule finds. `value`: the JSON text for the schedule's definition. */
+/**
+ * The choices for what the first poll of a schedule does with the rows that it finds. `value`: the JSON text for the schedule's definition.
+ */
 export const firstPolls: readonly { value: string; words: string }[] = [
   { value: "", words: "no items" },
   { value: '"all"', words: "all items" },
@@ -165,8 +167,8 @@ const overlaps: readonly { value: string; words: string }[] = [
 ];
 
 /**
- * Returns the choices for a run that becomes due while another one is in progress, and the value that applies if a definition names none.
- * `by`: what starts the schedule.
+ * Returns the choices for a run that becomes due while the previous run is in progress. `standard`: the choice that applies if the
+ * definition names none. `by`: what starts the schedule.
  */
 export function overlapOptions(by: string): { standard: string; options: readonly { value: string; words: string }[] } {
   return { standard: by === "trigger" || by === "poll" ? "queueAll" : "skip", options: overlaps };

@@ -116,7 +116,7 @@ export const paceOptions: readonly { value: string; words: string }[] = Object.e
   ([value, words]) => ({ value, words }),
 );
 
-/** Returns in words how fast a subscription receives deliveries. Empty if it has no pace. */
+/** Returns in words the rate limit of a subscription: how fast svc delivers to its endpoint. Empty if there is no limit. */
 export function paceWords(pace: Pick<NonNullable<Subscription["pace"]>, "max" | "per" | "concurrency">): string {
   const { max, per, concurrency } = pace;
   const rate = max === 0 ? "" : `at most ${max.toLocaleString("en")} in ${periods[per] ?? per}, evenly spaced`;
@@ -208,8 +208,8 @@ export function previewWords({ scanned, matched }: { scanned: number; matched: n
 }
 
 /**
- * Returns in words for how many events a filter had no value, because a field is absent or has another type. These events are not
- * delivered. `isPast`: true if svc has already left them out.
+ * Returns a sentence with the number of events for which a subscription's filter failed, for example because a field is absent. Such events
+ * are not delivered. `isPast`: true for past events; false for a preview.
  */
 export function filterFaultWords(count: number, isPast: boolean): string {
   const events = count === 1 ? "1 event" : `${count.toLocaleString("en")} events`;
@@ -254,7 +254,10 @@ const replayReasons: Record<string, (endpoint: string) => string> = {
   expired: () => "It was paused for 30 days.",
 };
 
-/** Returns why a replay waits or was cancelled. The text names the endpoint for which it waits. Empty if there is no reason. */
+/**
+ * Returns why a replay waits or was cancelled. The text contains `endpoint`, the address of the endpoint that receives it. Empty if there is
+ * no reason.
+ */
 export function replayReasonWords(reason: string, endpoint: string): string {
   return replayReasons[reason]?.(endpoint || "the endpoint") ?? reason;
 }

@@ -1,6 +1,6 @@
 /**
- * Returns an OAuth scope as the console shows it. Removes the placeholder `{scope_base}`, which is still in the scope if the deployment has
- * declared no prefix for its scopes.
+ * Returns an OAuth scope for display, without the placeholder `{scope_base}`. The placeholder is replaced by a prefix that the operator
+ * declares; without a declared prefix it is still in the scope.
  */
 export function scopeWords(scope: string): string {
   return scope.replace(/^\{scope_base\}\/?/, "");

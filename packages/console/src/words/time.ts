@@ -53,7 +53,10 @@ export function clockWords(at: number, zone: Zone): string {
   return shifted.toISOString().slice(0, 19).replace("T", " ");
 }
 
-/** Returns the start of the day of a time in the time zone, in epoch milliseconds. `daysBack`: number of days before that day. */
+/**
+ * Returns the start of the day to which a time belongs in the time zone, in epoch milliseconds. `daysBack`: returns the start of the day so
+ * many days earlier.
+ */
 export function dayStart(at: number, zone: Zone, daysBack = 0): number {
   const offset = zone === "utc" ? 0 : dateOf(at).getTimezoneOffset() * minute;
   const start = Math.floor((at - offset) / day - daysBack) * day;
@@ -62,8 +65,8 @@ export function dayStart(at: number, zone: Zone, daysBack = 0): number {
 }
 
 /**
- * Returns a sentence of the service in which each time in RFC 3339 is a time of the display's zone: `15:16:07`, or with its date if it is a
- * day or more away from `now`.
+ * Returns a sentence of the service with its RFC 3339 times replaced by times in the console's time zone, such as `15:16:07`. A time that is
+ * a day or more away from `now` also has its date.
  */
 export function withClockTimes(text: string, zone: Zone, now: number): string {
   return text.replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, (time) => {

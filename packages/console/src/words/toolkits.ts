@@ -1,7 +1,10 @@
 import type { CheckedPart } from "@svc/core/app-check";
 import type { Word } from "./word.ts";
 
-/** The kinds of sources of a toolkit (the values of `Toolkit.sourceKind`). A shared toolkit has none; its value is `svc` in the console. */
+/**
+ * The kinds of sources of a toolkit (the values of `Toolkit.sourceKind`). The API leaves the field empty for a toolkit that comes with svc;
+ * the console then uses `svc`.
+ */
 export const sourceKinds = ["openapi", "mcp", "shared", "file", "svc"] as const;
 
 /** Kind of the source of a toolkit (an app with its tools). */
@@ -15,7 +18,7 @@ const kinds: Record<SourceKind, string> = {
   svc: "Comes with svc",
 };
 
-/** Returns the name of a toolkit's source for people. Returns a kind of a newer service unchanged. */
+/** Returns the readable name of a toolkit's kind of source. A kind that this console does not know is returned unchanged. */
 export function sourceWords(kind: string): string {
   return (kinds as Record<string, string>)[kind === "" ? "svc" : kind] ?? kind;
 }
@@ -37,7 +40,10 @@ const reasons: Readonly<Record<string, string>> = {
   refused: "Breaks a rule of definitions",
 };
 
-/** Returns the reason that an operation did not become a tool, for people. Returns a reason of a newer service unchanged. */
+/**
+ * Returns in words why an import made no tool from an operation of the source. A reason that this console does not know is returned
+ * unchanged.
+ */
 export function leftOutWords(reason: string): string {
   return reasons[reason] ?? reason;
 }
@@ -53,7 +59,7 @@ const notes: Readonly<Record<string, string>> = {
   override: "A choice that does not apply or contradicts the tool's text",
 };
 
-/** Returns the kind of a remark about an import, for people. Returns a kind of a newer service unchanged. */
+/** Returns in words the kind of a remark about an import. A kind that this console does not know is returned unchanged. */
 export function noteWords(kind: string): string {
   return notes[kind] ?? kind;
 }
@@ -73,7 +79,10 @@ export function changesWord(count: number): Word {
   };
 }
 
-/** The words for each kind of change of a tool, and for each warning about a change. */
+/**
+ * The word, colour and icon for each kind of change that a source made to a tool, such as `added`, and for each warning, such as
+ * `suspicious`.
+ */
 export const changeWords = {
   added: { word: "added", tone: "ok", icon: "plus", says: "The source has it in addition." },
   gone: { word: "gone", tone: "bad", icon: "ban", says: "The source no longer has it." },
@@ -100,7 +109,10 @@ const originFields: Readonly<Record<string, string>> = {
   mcp: "Address of the MCP server",
 };
 
-/** Returns the name of a field that decides where calls and credentials go, for people. Returns an unknown field unchanged. */
+/**
+ * Returns the readable name of a toolkit's field that decides where calls and credentials are sent, such as the base URL. An unknown field
+ * is returned unchanged.
+ */
 export function originWords(field: string): string {
   return originFields[field] ?? field;
 }
@@ -124,7 +136,7 @@ export function realmWord(isLive: boolean): Word {
       };
 }
 
-/** Returns the word, colour and icon for a finding of the check of a real app. */
+/** Returns the word, colour and icon for one result of a check of a real app: good or wrong. */
 export function findingWord(isGood: boolean): Word {
   return isGood
     ? { word: "ok", label: "OK", tone: "ok", icon: "check", says: "This part is as the definition of the app says." }
@@ -137,7 +149,7 @@ export function findingWord(isGood: boolean): Word {
       };
 }
 
-/** The name of each part of a real app that the check looks at, and the advice if the part is wrong. */
+/** For each part of a real app that the check tests: its name, and the advice if the part is wrong. */
 export const partWords: Record<CheckedPart, { readonly title: string; readonly cure: string }> = {
   address: { title: "Address", cure: "Correct the address of the app's API." },
   TLS: { title: "TLS", cure: "The app needs a certificate that svc trusts." },

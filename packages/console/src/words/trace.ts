@@ -53,8 +53,8 @@ const tones: Record<TraceTone, Tone> = {
 };
 
 /**
- * A chip of the trace strip: one resource, or all effects of one kind. `says`: a sentence about its state. `isHere`: true for the resource
- * whose page is shown. `node`: the resource, if it is one. `callsOf`: id of the job that made these calls.
+ * One part of the trace strip (the row of causes and effects on a page): a resource, or all effects of one kind. `isHere`: true for the
+ * page's own resource. `node`: the resource, if it is only one. `callsOf`: id of the job that made these calls.
  */
 export type TraceChip = {
   readonly id: string;
@@ -73,8 +73,8 @@ export type TraceChip = {
 const needs: ReadonlySet<Relation> = new Set([Relation.RECEIVED, Relation.USED_FOR]);
 
 /**
- * Returns the path of a trace through its focus: the causes from the first one on, the focus, its effects as one chip for each kind, and
- * the endpoint or account that the focus needs.
+ * Returns the parts of the trace strip for the resource of a page: its causes from the first on, the resource itself, its effects by kind,
+ * and the endpoint or account that it needs.
  */
 export function stripChips(trace: TraceResponse): readonly TraceChip[] {
   const { focus, nodes, edges } = trace;
@@ -146,7 +146,9 @@ function groupChip(group: readonly TraceNode[], { focus, edges }: TraceResponse)
   return { ...base, says: detail === "" ? label : `${label}, ${detail}`, ...(callsOf !== undefined && { callsOf }) };
 }
 
-/** A link that may solve a problem: to the page of a resource, to the list of accounts, or to the editor with the program of a job. */
+/**
+ * A link that may help to solve a failure: to the page of a resource, to the list of accounts, or to the editor with the program of a job.
+ */
 export type TraceRemedy = { readonly words: string } & (
   | { readonly id: string }
   | { readonly list: "accounts" }
@@ -156,7 +158,7 @@ export type TraceRemedy = { readonly words: string } & (
 /** Why the focus of a trace failed: the sentence about it, the sentence about the first cause if it is another one, and a link. */
 type TraceFailure = { readonly title: string; readonly because: string; readonly remedy: TraceRemedy | undefined };
 
-/** Returns why the focus of a trace failed; undefined if it did not fail. */
+/** Returns why the resource of a page failed, from its trace of causes; undefined if it did not fail. */
 export function whyOf(trace: TraceResponse): TraceFailure | undefined {
   const { why, nodes, focus } = trace;
   const [first] = why;
@@ -211,7 +213,10 @@ const gapWords: Record<TraceGapReason, string> = {
   [TraceGapReason.NODE_LIMIT]: "more exist than are shown",
 };
 
-/** Returns what a trace leaves out, and why, such as "Deliveries: not permitted for your key". Empty if it is complete. */
+/**
+ * Returns a sentence that says which parts a trace leaves out, and why, such as "Deliveries: not permitted for your key". Empty if the trace
+ * is complete.
+ */
 export function missingWords({ gaps }: TraceResponse): string {
   const lines = gaps.map(
     ({ kind, reason }) => `${manyWords(kind)}: ${gapWords[reason] ?? gapWords[TraceGapReason.UNSPECIFIED]}`,
@@ -219,7 +224,7 @@ export function missingWords({ gaps }: TraceResponse): string {
   return [...new Set(lines)].join("\n");
 }
 
-/** Returns the link to the page of a resource by its id. Undefined if resources of this kind have no page. */
+/** Returns the address of the page that shows the resource with this id. Undefined if resources of this kind have no page. */
 export function pageOfId(
   id: string,
   projectId: string,

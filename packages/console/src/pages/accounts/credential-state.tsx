@@ -28,7 +28,7 @@ export function CredentialState({ account }: { account: ConnectedAccount }) {
   );
 }
 
-/** Tests an account's credential with one read of its app, and shows the app's answer. */
+/** Draws the button that tests an account's credential with one read call to the app, and shows the app's answer. */
 export function CredentialTest({ account }: { account: ConnectedAccount }) {
   const queries = useQueryClient();
   const test = useWrite(ConnectionsService.method.testConnection, {

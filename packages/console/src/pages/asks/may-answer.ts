@@ -3,7 +3,7 @@ import type { Ask, Job } from "@svc/gen/jobs";
 import type { Seat } from "../../session/session.ts";
 import { isConfirmation } from "../../words/continuations.ts";
 
-/** The result of the check whether a key may answer. `ok`: true if it may; otherwise no button is enabled. `says`: the reason. */
+/** Result of the check if a key may answer a question. `ok`: true if it may; otherwise the buttons are disabled. `says`: the reason. */
 export type AnswerVerdict = { ok: boolean; says: string };
 
 /**
@@ -14,7 +14,7 @@ export function planKeyOf({ submittedByKeyId, attempts }: Pick<Job, "submittedBy
   return attempts.at(-1)?.retryKeyId ?? submittedByKeyId;
 }
 
-/** Returns if the signed-in key may answer the question as this contact, with a sentence that says why. */
+/** Checks if the signed-in key may answer the question for this contact. Returns the result with a sentence that gives the reason. */
 export function mayAnswer(
   ask: Pick<Ask, "approvalId" | "pointId" | "stepId">,
   job: Pick<Job, "submittedByKeyId" | "attempts"> | undefined,

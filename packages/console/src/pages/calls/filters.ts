@@ -5,7 +5,7 @@ import { oneOfParam, textParam } from "../../shell/search-params.ts";
 import { callOutcomes } from "../../words/calls.ts";
 import { spanRequest } from "../../words/spans.ts";
 
-/** The search parameters of the list of tool calls. */
+/** Parameters in the address of the page that lists tool calls: its filters, and the open call. */
 export const callsSearch = listSearch(
   {
     tool: textParam,

@@ -14,7 +14,10 @@ import { ListStates } from "../../ui/rows/list-states.tsx";
 import { Copyable } from "../../ui/values/copy.tsx";
 import { Time } from "../../ui/values/time.tsx";
 
-/** Draws the endpoints that receive every question of the project. `why`: the reason why the user's key may not see them. */
+/**
+ * Draws the endpoints to which svc sends every question of the project. `why`: the reason why the user's key may not see them; undefined if
+ * it may.
+ */
 export function AskEndpoints({ why }: { why: string | undefined }) {
   const list = useRows(JobsService.method.listAskEndpoints, { pageSize: 100 }, ({ askEndpoints }) => askEndpoints, {
     enabled: why === undefined,

@@ -16,8 +16,8 @@ type Stop = {
 };
 
 /**
- * Draws the attempts of a delivery from the first to the last that is planned: a dot for each, and the wait before it. Draws nothing for a
- * delivery without details.
+ * Draws all attempts of a delivery in order, including those that are still planned: a dot for each attempt, and the wait before it. Draws
+ * nothing for a delivery without details.
  */
 export function AttemptTimeline({ delivery }: { delivery: Delivery }) {
   const stops = stopsOf(delivery);

@@ -1,7 +1,10 @@
 /** The request of an attempt, as far as it is known. */
 type SentRequest = { readonly url: string; readonly headers: Readonly<Record<string, string>>; readonly body: string };
 
-/** Returns a shell command that makes the request of an attempt. Signatures and credentials in it are `…`, because they are secret. */
+/**
+ * Returns a curl command that sends the same request as a delivery attempt. Signatures and credentials are replaced by `…`, because they are
+ * secret.
+ */
 export function curlOf({ url, headers, body }: SentRequest): string {
   const parts = [
     `curl -X POST ${quoted(url)}`,

@@ -5,7 +5,7 @@ import { deliveryFilters } from "../../words/delivery-filters.ts";
 /** Reads an HTTP status from an address. Undefined for any other text. */
 const statusParam: ParamReader = (value) => (/^[1-5]\d\d$/.test(value) ? value : undefined);
 
-/** The search parameters of the list of deliveries. */
+/** Parameters in the address of the page that lists deliveries: its filters, and the open delivery. */
 export const deliveriesSearch = listParams(
   {
     state: oneOfParam(deliveryFilters),
@@ -23,5 +23,5 @@ export const deliveriesSearch = listParams(
   },
 );
 
-/** Search parameters of the list of deliveries, as they were read. */
+/** Filters and other parameters from the address of the deliveries page, already checked and converted. */
 export type DeliveriesSearch = ReturnType<typeof deliveriesSearch.read>;

@@ -17,7 +17,8 @@ const filterStates: Record<DeliveryTab, readonly string[]> = {
 const allStates = ["waiting", "retrying", "failed", "delivered"];
 
 /**
- * Returns the request for the deliveries on the page. `search`: the query of the page's address. `now`: current time in milliseconds.
+ * Returns the API request that reads the listed deliveries. `search`: the parameters of the page's address. `now`: current time in
+ * milliseconds.
  */
 export function deliveriesRequest(
   { state, event = "", answer = "0", subscription = "", ...span }: DeliveriesSearch,
@@ -34,7 +35,10 @@ export function deliveriesRequest(
   };
 }
 
-/** Returns the search parameters of the page that resends what failed in the list. `now`: current time in milliseconds. */
+/**
+ * Returns the parameters for the address of the replay page, which open the dialog that sends the failed deliveries of this list again.
+ * `now`: current time in milliseconds.
+ */
 export function resendFailed({ event, subscription, ...span }: DeliveriesSearch, now: number): ReplaysSearch {
   const { since, until } = spanRequest(span, now);
   return {

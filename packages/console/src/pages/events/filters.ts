@@ -9,7 +9,7 @@ import { everythingSince, type ReplaysSearch } from "../replays/filters.ts";
 /** Maximum length, in characters, of the text that the service searches for in payloads. */
 const textMax = 200;
 
-/** The search parameters of the list of events. */
+/** Parameters in the address of the page that lists events: its filters, and the open event. */
 export const eventsSearch = listSearch(
   {
     toolkit: textParam,
@@ -41,7 +41,7 @@ export const eventsSearch = listSearch(
   }),
 );
 
-/** Search parameters of the list of events, as they were read. */
+/** Filters and other parameters from the address of the events page, already checked and converted. */
 export type EventsSearch = ReturnType<typeof eventsSearch.read>;
 
 /**

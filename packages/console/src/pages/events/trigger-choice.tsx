@@ -5,8 +5,8 @@ import { useParams } from "@tanstack/react-router";
 import { anyOption, Choice } from "../../ui/fields/choice.tsx";
 
 /**
- * Returns the slugs of the toolkits (definitions of apps) whose events a project can receive. These are the shared and private toolkits
- * that have an inbound path. `events` stands for the events that the project publishes itself, and `svc` for the operational events of svc.
+ * Returns the slugs (names in the API) of the toolkits whose events a project can receive. They are the apps that have an inbound path,
+ * `events` for events that the project publishes itself, and `svc` for operational events of svc.
  */
 export function useEventToolkits(): readonly string[] {
   const { projectId = "" } = useParams({ strict: false });

@@ -18,7 +18,10 @@ import { CardLink, type CardProperties, StartCard } from "./start-card.tsx";
 /** A call that the sample agent has made: its tool, the words of its result, and its outcome. */
 type PlayedCall = { readonly tool: string; readonly says: string; readonly outcome: string };
 
-/** Draws the first step with agents: the address for MCP clients. In the sandbox, one press plays three calls of a sample agent. */
+/**
+ * Draws the card of a new project that shows how to connect an agent: the address for MCP clients. In the sandbox, one press makes three
+ * sample calls as an agent would make them.
+ */
 export function AgentCard({ projectId, start, isDone, onPress }: CardProperties) {
   const [played, setPlayed] = useState<readonly PlayedCall[]>([]);
   const connect = useWrite(SandboxService.method.connectSandboxAccounts);

@@ -22,10 +22,13 @@ export function stepsDone(start: GetStartResponse): number {
   return Object.values(doneSteps(start)).filter(Boolean).length;
 }
 
-/** A page to go to after the first steps. */
+/** A page that Home suggests after the first steps of a project. `words`: text of the link. `to`: address of the page. */
 export type NextPage = { readonly words: string; readonly to: string };
 
-/** Content of the page for each aim of a user: the words of the choice, the order of the steps, and three pages to go to next. */
+/**
+ * Content of the first-steps page for each aim of a user. `words`: the aim's name. `order`: the order of the steps. `next`: three pages to
+ * go to after them.
+ */
 export const aims: Readonly<
   Record<Aim, { readonly words: string; readonly order: readonly FirstStep[]; readonly next: readonly NextPage[] }>
 > = {
@@ -67,19 +70,24 @@ export const aims: Readonly<
   },
 };
 
-/** Interval in milliseconds at which a card first reads what its press started. */
+/** Interval in milliseconds at which a card of the first steps reads the result of its button, such as the delivery of a sample event. */
 export const lookMs = 300;
 
-/** Time in milliseconds after which a card reads no more often than other pages, and says what it waits for. */
+/**
+ * Time in milliseconds after the button was pressed. After it, the card reads the result only as often as other pages do, and shows what it
+ * waits for.
+ */
 export const closeLookMs = 10_000;
 
-/** Text that the sample call sends, if the user types no other. */
+/** Text that the sample tool call sends, if the user types no other text. */
 export const sampleMessage = "Hello from svc";
 
-/** Apps of the sample program. They use keys and no consent. */
+/**
+ * Apps that the sample program calls. The sandbox can connect them at once, because their accounts need a key and no consent of a person.
+ */
 export const sampleApps: readonly string[] = ["sales_crm", "incident_mgmt", "search_ingestion", "messaging_bot"];
 
-/** User of the accounts that the first steps connect in the sandbox. */
+/** Id of the user whose accounts the first steps connect in the sandbox. */
 export const sampleUser = "demo";
 
 /** Returns the text of the sample program. It reads three apps at the same time and sends one message. */

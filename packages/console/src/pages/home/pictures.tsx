@@ -15,7 +15,10 @@ function Box({ x, y, width, text, tone }: { x: number; y: number; width: number;
   );
 }
 
-/** Draws an app whose posts svc verifies and delivers. */
+/**
+ * Draws a picture that explains webhooks: an app posts to svc, which verifies and stores the post, then delivers it to a server and a
+ * program.
+ */
 export function WebhookPicture() {
   return (
     <svg viewBox="0 0 460 96" aria-hidden>
@@ -48,7 +51,7 @@ export function ToolPicture() {
   );
 }
 
-/** Draws a program that reads three apps and sends one message. */
+/** Draws a picture that explains programs: one that reads three apps and sends one message. */
 export function ProgramPicture() {
   return (
     <svg viewBox="0 0 460 96" aria-hidden>
@@ -65,7 +68,7 @@ export function ProgramPicture() {
   );
 }
 
-/** Draws a talk with an agent whose last call waits for approval. */
+/** Draws a picture that explains agents: a chat with an agent whose last tool call waits for approval. */
 export function AgentPicture() {
   return (
     <svg viewBox="0 0 460 96" aria-hidden>

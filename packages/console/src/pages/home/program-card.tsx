@@ -15,7 +15,10 @@ import { ProgramPicture } from "./pictures.tsx";
 import styles from "./start.module.css";
 import { CardLink, type CardProperties, StartCard } from "./start-card.tsx";
 
-/** Draws the first step with programs. In the sandbox, one press connects the accounts of a sample program and runs it. */
+/**
+ * Draws the card of a new project that shows how to run a program. In the sandbox, one press connects the accounts of a sample program and
+ * runs it.
+ */
 export function ProgramCard({ projectId, start, isDone, onPress }: CardProperties) {
   const refresh = useRefresh(StatsService);
   const connect = useWrite(SandboxService.method.connectSandboxAccounts);

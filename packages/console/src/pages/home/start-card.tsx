@@ -9,7 +9,10 @@ import { State } from "../../ui/values/state.tsx";
 import type { Word } from "../../words/word.ts";
 import styles from "./start.module.css";
 
-/** Properties of every card of the first steps. `isDone`: true if the project has done the step. `onPress`: called at each press. */
+/**
+ * Properties of every card on the first-steps page; each card shows one step. `isDone`: true if the project has done the step. `onPress`:
+ * called at each press of the card's button.
+ */
 export type CardProperties = {
   readonly projectId: string;
   readonly start: GetStartResponse;

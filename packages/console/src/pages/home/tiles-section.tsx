@@ -11,7 +11,7 @@ const hourMs = 3_600_000;
 /** Interval in milliseconds at which the tiles are read again. Nodes save their counts every ten seconds. */
 const lookMs = 10_000;
 
-/** Returns the tiles of Home. Undefined until they are read. */
+/** Reads the tiles (the large numbers) of the Home page. The tiles are undefined until the service has answered. */
 export function useTiles() {
   const now = useNow(60_000);
   // The end of the last hour, so that the request stays the same for an hour.
@@ -27,7 +27,7 @@ export function useTiles() {
   );
 }
 
-/** Draws the tiles: what the project did in the last 24 hours. */
+/** Draws the tiles of the Home page: large numbers that show what the project did in the last 24 hours. */
 export function Tiles({ tiles, projectId }: { tiles: readonly Tile[]; projectId: string }) {
   return (
     <ul className={styles["tiles"]} aria-label="Last 24 hours">

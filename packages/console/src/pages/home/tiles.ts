@@ -5,8 +5,8 @@ import type { ListAddress } from "./list-link.tsx";
 export const tileHours = 24;
 
 /**
- * A large number of Home. `value`: the number as text. `change`: how it differs from the same hours of yesterday, in words; empty if there
- * is nothing to compare. `hours`: the count of each of the last hours, oldest first.
+ * A large number on the Home page. `value`: the number as text. `change`: the difference from the 24 hours before, in words; empty if those
+ * had nothing. `hours`: the count of each of the last 24 hours, oldest first.
  */
 export type Tile = {
   readonly title: string;
@@ -16,7 +16,10 @@ export type Tile = {
   readonly list: ListAddress;
 };
 
-/** Returns the four tiles of Home, from counts per hour of two days: events, delivered rate, tool calls and jobs that succeeded. */
+/**
+ * Returns the four tiles (large numbers) of Home: events, share of delivered events, tool calls, and succeeded jobs. `answer`: counts per
+ * hour for two days.
+ */
 export function tilesOf(answer: QuerySeriesResponse): Tile[] {
   const sumOf = (series: Series, outcomes?: readonly string[]) => hoursOf(answer, series, outcomes);
   const count = (title: string, hours: readonly number[], list: ListAddress): Tile => {

@@ -20,7 +20,7 @@ import { CardLink, type CardProperties, StartCard } from "./start-card.tsx";
 
 const toolSlug = "messaging_bot.send_message";
 
-/** Draws the first step with tools. In the sandbox, one press connects an account and calls a tool. */
+/** Draws the card of a new project that shows how to call a tool. In the sandbox, one press connects an account and calls a tool. */
 export function ToolCard({ projectId, start, isDone, onPress }: CardProperties) {
   const refresh = useRefresh(StatsService);
   const [message, setMessage] = useState(sampleMessage);

@@ -17,7 +17,10 @@ import { WebhookPicture } from "./pictures.tsx";
 import styles from "./start.module.css";
 import { CardLink, type CardProperties, StartCard } from "./start-card.tsx";
 
-/** Draws the first step with webhooks. In the sandbox, one press stores a sample event and shows its delivery. */
+/**
+ * Draws the card of a new project that shows how to receive webhooks. In the sandbox, one press stores a sample event and shows its
+ * delivery.
+ */
 export function WebhookCard({ projectId, start, isDone, onPress }: CardProperties) {
   const refresh = useRefresh(StatsService);
   const send = useWrite(SandboxService.method.sendSampleEvent, { onSuccess: () => void refresh() });

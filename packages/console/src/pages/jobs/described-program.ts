@@ -57,7 +57,10 @@ function toGraphRead({ from, path, what }: ProgramRead): GraphRead[] {
   return kind === undefined ? [] : [{ from, path, what: kind }];
 }
 
-/** Returns the state of a job's steps as the graph draws it. `nowMs`: the end of steps that still run, in epoch milliseconds. */
+/**
+ * Returns the present states of a job's steps in the form that the graph of the program needs. `nowMs`: time up to which a running step is
+ * counted, in epoch milliseconds.
+ */
 export function toGraphRun(
   job: Pick<Job, "status" | "stepReceipts" | "finishedAt">,
   steps: readonly JobStep[],

@@ -20,7 +20,7 @@ const presetStatuses: Record<Preset, readonly JobStatus[]> = {
 const originKinds = { key: JobOriginKind.KEY, schedule: JobOriginKind.SCHEDULE, skill: JobOriginKind.SKILL } as const;
 const origins = ["key", "schedule", "skill"] as const;
 
-/** The search parameters of the list of jobs. */
+/** Parameters in the address of the page that lists jobs: its filters, and the open job. */
 export const jobsSearch = listSearch(
   {
     preset: oneOfParam(presets),
@@ -71,7 +71,7 @@ export function statusesOf({
   return preset === undefined ? [] : presetStatuses[preset];
 }
 
-/** Search parameters of the list of jobs, as they were read. */
+/** Filters and other parameters from the address of the jobs page, already checked and converted. */
 export type JobsSearch = ReturnType<typeof jobsSearch.read>;
 
 /**

@@ -49,7 +49,7 @@ export function JobGraph({
   );
 }
 
-/** Draws a program that does not run as a graph, such as that of a schedule. */
+/** Draws the graph of a program without the state of a run, for example on the page of a schedule. */
 export function ProgramPicture({ programJson }: { programJson: string }) {
   const described = useQuery(
     JobsService.method.describeProgram,

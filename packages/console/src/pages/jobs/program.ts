@@ -62,7 +62,7 @@ export function allSteps(steps: readonly ListedStep[]): readonly ListedStep[] {
   return steps.flatMap((step) => [step, ...step.blocks.flatMap((block) => allSteps(block.steps))]);
 }
 
-/** Returns the outcomes after which the program undoes its calls (`saga.on`). */
+/** Returns the job outcomes, such as `failed`, after which a program undoes its calls. They are in the program's field `saga.on`. */
 export function undoneOn(text: string): readonly string[] {
   const program = parse(text);
   const saga = isObject(program) ? program["saga"] : undefined;
@@ -92,7 +92,10 @@ function readSteps(value: unknown): readonly ListedStep[] {
   return Array.isArray(value) ? value.filter(isObject).map(readStep) : [];
 }
 
-/** Returns the kind of a step: the field that names it, such as `call`. `step` if it has none of them. */
+/**
+ * Returns the kind of a step, which is the name of its main field, such as `call`. Returns `step` if the step has no field that names a
+ * kind.
+ */
 export function stepKindOf(step: Readonly<Record<string, unknown>>): string {
   return kinds.find((name) => Object.hasOwn(step, name)) ?? "step";
 }

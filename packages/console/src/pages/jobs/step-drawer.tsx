@@ -46,7 +46,7 @@ type DrawerProps = {
   receipt: StepReceipt | undefined;
 };
 
-/** Draws the drawer of a step: what it did, what it sent, what it made, its calls and its rows. */
+/** Draws the side panel of one step of a job: what the step did, what it sent, what it produced, its calls and its rows. */
 export default function StepDrawer({
   part,
   onChange,

@@ -20,7 +20,10 @@ type StepBar = {
   readonly words: string;
 };
 
-/** A row of a job's timeline without what depends on the present time. `stepId`: the step whose drawer the row opens. */
+/**
+ * One row of a job's timeline, with only those values that do not change as time passes. `stepId`: the step whose details a press on the row
+ * opens.
+ */
 export type JobRow = {
   readonly id: string;
   readonly stepId: string;
@@ -39,7 +42,10 @@ export type JobRow = {
   readonly hasInside: boolean;
 };
 
-/** The rows of a job's timeline, and the times for its axis in epoch milliseconds. `end` is undefined while the job runs. */
+/**
+ * The rows of a job's timeline, and its times in epoch milliseconds. `zero`: the first start of a step. `end`: undefined while the job runs.
+ * `working`: times in which a step works. `waits`: times in which a step waits.
+ */
 export type JobTimes = {
   readonly rows: readonly JobRow[];
   readonly zero: number;
@@ -51,7 +57,7 @@ export type JobTimes = {
 /** A call that a step of a job made, as the service lists it. */
 export type DrawnCall = Pick<ToolCall, "id" | "stepId" | "toolSlug" | "outcome" | "createdAt" | "durationMs">;
 
-/** The answers of the service about the steps of a job, by id of the step, and the calls of the job if they are few. */
+/** What the service returned about a job's steps: their states and receipts by step id, and the job's calls if they are few. */
 export type StepsNow = {
   readonly steps: ReadonlyMap<string, JobStep>;
   readonly receipts: ReadonlyMap<string, StepReceipt>;
@@ -96,7 +102,10 @@ function workingOf({ bars }: JobRow): readonly Pick<StepBar, "from" | "to">[] {
   return cutSpans(ran, waits).map(({ from, to }) => ({ from, to: to === never ? undefined : to }));
 }
 
-/** Returns the time in which at least one step worked, in milliseconds. `nowMs`: the end of bars that have not ended. */
+/**
+ * Returns the time in which at least one step of a job worked, in milliseconds. `nowMs`: the present time, at which a step that still works
+ * is counted as ended.
+ */
 export function workedMs({ working }: Pick<JobTimes, "working">, nowMs: number): number {
   let [sum, last] = [0, Number.NEGATIVE_INFINITY];
   for (const { from, to = nowMs } of [...working].sort((a, b) => a.from - b.from)) {
@@ -260,7 +269,7 @@ export function rowsWords(
   return counts !== undefined || rowsMade !== undefined ? "no rows" : "";
 }
 
-/** Returns the time that a row took so far; words in its place if it has not begun, such as `not reached`. */
+/** Returns the text for the duration of a timeline row up to now. If the row's step has not begun, returns words such as `not reached`. */
 export function timeWords({ bars, state }: Pick<JobRow, "bars" | "state">, nowMs: number): string {
   if (bars.length === 0) return state;
   const ran = bars.filter(({ look }) => look !== "wait");

@@ -6,7 +6,7 @@ import { Timeline, type TimelineRow } from "../../ui/flow/timeline.tsx";
 import type { ListedStep } from "./program.ts";
 import { type DrawnCall, type JobRow, jobTimes, type StepsNow, timeWords } from "./timeline-rows.ts";
 
-/** Returns what the service knows of a job's steps, by id of the step, and of its calls. */
+/** Returns what the service knows about the steps of a job, with the steps and their receipts in maps by step id. */
 export function stepsNow(
   job: Pick<Job, "stepReceipts">,
   steps: readonly JobStep[],
@@ -20,8 +20,8 @@ export function stepsNow(
 }
 
 /**
- * Draws the timeline of a job. `folded`: ids of the rows that the user closed. `zoom`: the shown part of the time, such as `120-600`, in
- * milliseconds after the first step began.
+ * Draws the timeline of a job. `folded`: ids of the rows that the user closed. `zoom`: the visible part of the time axis, such as `120-600`:
+ * from 120 to 600 milliseconds after the first step began.
  */
 export function JobTimeline({
   job,

@@ -1,14 +1,20 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ProjectPolicy, ProjectQuotas, ProjectQuotasSchema, SetProjectPolicyRequestSchema } from "@svc/gen/admin";
 
-/** The choices of the project's setting that says which plans a person must approve even if the program does not ask for an approval. */
+/**
+ * The choices of the project's setting for plan approval. It decides which programs a person must approve before they run, in addition to
+ * those that ask for it themselves.
+ */
 export const planApprovals: readonly { value: string; words: string; says: string }[] = [
   { value: "never", words: "If the program asks for it", says: "The program decides." },
   { value: "destructive", words: "If they delete data", says: "Every program with a call that deletes data." },
   { value: "always", words: "Always", says: "Every program." },
 ];
 
-/** Returns the words for when a policy requires a person's approval of a plan. An empty value means the default, `never`. */
+/**
+ * Returns the name of a choice of the plan-approval setting: when a person must approve a program. An empty value means the default,
+ * `never`.
+ */
 export function planApprovalWords(value: string): string {
   const known = planApprovals.find((one) => one.value === (value === "" ? "never" : value));
   return known === undefined ? value : known.words.toLowerCase();
@@ -17,7 +23,7 @@ export function planApprovalWords(value: string): string {
 /** Name of a quota in ProjectQuotas. */
 export type PolicyQuota = Exclude<keyof ProjectQuotas, "$typeName" | "$unknown">;
 
-/** The quotas, in display order, with what each counts. */
+/** Names of the quotas that an administrator can set for a project, in display order. Each name says what the quota counts. */
 export const quotaWords: Readonly<Record<PolicyQuota, string>> = {
   calls: "Calls per second and node",
   concurrentCalls: "Concurrent calls per node",

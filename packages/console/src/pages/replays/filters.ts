@@ -21,7 +21,7 @@ const params = {
   only: oneOfParam(["undelivered", "failed"]),
 };
 
-/** The search parameters of the list of replays. */
+/** Parameters from the address of the replays page, already checked and converted. They can open the dialog that starts a replay. */
 export type ReplaysSearch = SearchOf<typeof params>;
 
 /** Reads the search parameters of the list of replays. */
@@ -33,7 +33,7 @@ export const everythingSince = "1970-01-01T00:00:00.000Z";
 /** Default length of a replay's range, in milliseconds. */
 const dayMs = 86_400_000;
 
-/** The events to deliver again, and their receivers. */
+/** The events that a replay sends again, selected by time, toolkit, trigger and state, and the subscription that receives them. */
 export type ReplayRange = {
   since: Timestamp;
   until?: Timestamp;

@@ -11,7 +11,8 @@ const pointer = "/source/schedule/cron";
 const asCron = "cron";
 
 /**
- * Draws a schedule's times of day as a sentence. Cron expressions that no sentence covers stay as they are written, in a field of their own.
+ * Draws the times at which a schedule runs as a sentence with inputs. Cron expressions that no such sentence can express are shown unchanged
+ * in a text field.
  */
 export function CronSentence({ form, rest }: SourceSentence) {
   const { document } = form;

@@ -3,7 +3,10 @@ import type { WireFault } from "../../calls/fault.ts";
 import { stepsOf } from "../../json/locate.ts";
 import { fieldText, memberOf } from "../../json/value.ts";
 
-/** A schedule's definition as a form shows it: its document, and the errors by the JSON Pointer of the value that is wrong. */
+/**
+ * The state of the form that edits a schedule's definition: the definition's JSON document, and its errors. Each error names the JSON
+ * Pointer of the wrong value.
+ */
 export type DefinitionForm = {
   readonly document: Document;
   readonly faults: readonly WireFault[];

@@ -9,7 +9,10 @@ import { prettyJson } from "../../words/pretty-json.ts";
  */
 export type StartedBy = "cron" | "every" | "at" | "trigger" | "poll";
 
-/** Returns the text of a new schedule's definition: nine o'clock on working days in the time zone `timeZone`. */
+/**
+ * Returns the definition (JSON text) of a new schedule, which runs the program at nine o'clock from Monday to Friday in the time zone
+ * `timeZone`.
+ */
 export function newDefinition(timeZone: string, programText: string): string {
   const rest = `{
   "version": 1,
@@ -21,7 +24,7 @@ export function newDefinition(timeZone: string, programText: string): string {
   return setText(rest, "/program", programText.trim());
 }
 
-/** Returns what starts a schedule with this definition. */
+/** Returns the kind of automatic start in a schedule's definition: times, events or new rows. Returns `cron` if the definition has none. */
 export function startedBy(definition: Json | undefined): StartedBy {
   const source = memberOf(definition, "source");
   if (memberOf(source, "poll") !== undefined) return "poll";
@@ -40,8 +43,8 @@ const first: Readonly<Record<StartedBy, (nowIso: string) => unknown>> = {
 };
 
 /**
- * Returns a definition that starts by something else. What the three sources of times share, such as the jitter, stays. `nowIso`: the first
- * value of set times.
+ * Returns a schedule's definition in which another kind of source starts the schedule. Settings that all time sources share, such as the
+ * jitter, are kept. `nowIso`: the current time, used for the first value of `at`.
  */
 export function withSource(text: string, by: StartedBy, nowIso: string): string {
   const value = first[by](nowIso);
@@ -55,7 +58,10 @@ export function withSource(text: string, by: StartedBy, nowIso: string): string 
   );
 }
 
-/** Returns the text of the program in a definition, with its own indentation, as CheckProgram takes it. Empty if there is none. */
+/**
+ * Returns the program in a schedule's definition, as its text in the definition. CheckProgram can check this text. Empty if there is no
+ * program.
+ */
 export function programOf(text: string): string {
   const part = findPart(text, "/program");
   return part === undefined ? "" : text.slice(part.value, part.to);
@@ -76,7 +82,10 @@ export function hasHiddenInput(text: string): boolean {
   return JSON.stringify(inputs).includes('"***"');
 }
 
-/** Returns a name for a schedule with this title: lower-case words with hyphens, at most 63 characters. Empty if there are none. */
+/**
+ * Returns a suggested name for a schedule with this title: lower-case words with hyphens, at most 63 characters. Empty if the title has no
+ * letters or digits.
+ */
 export function slugOf(title: string): string {
   const words = title
     .normalize("NFKD")

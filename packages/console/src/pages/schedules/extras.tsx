@@ -86,7 +86,7 @@ const opened: ReadonlySet<string> = new Set([
   ...["/source", "/source/schedule", "/source/trigger", "/source/poll", "/overlap", "/budget"],
 ]);
 
-/** Draws the optional values of a schedule: those that it has as inputs, the others as buttons that add them. */
+/** Draws the optional settings of a schedule: an input for each setting that has a value, and a button that adds each other setting. */
 export function Extras({ form }: { form: DefinitionForm }) {
   const [added, setAdded] = useState<readonly string[]>([]);
   const [isMore, setMore] = useState(false);
@@ -157,7 +157,10 @@ function ExtraChip({ extra, form, onRemove }: { extra: Extra; form: DefinitionFo
   );
 }
 
-/** Draws the values of a schedule that are written as JSON. It opens if one of them has an error. */
+/**
+ * Draws the rarely used settings of a schedule, which the user writes as JSON. The section opens by itself if one of these settings has an
+ * error.
+ */
 export function Details({ form }: { form: DefinitionForm }) {
   const known = new Set([...shownElsewhere, ...extras.map(({ pointer }) => pointer), ...details.map(([one]) => one)]);
   const unknown = unknownPointers(form.document.root, "", known).map(

@@ -6,8 +6,8 @@ import type { RunMonth } from "./run-days.ts";
 const dotsMax = 3;
 
 /**
- * Draws the month of a schedule's next run with a dot for each run.
- * Readers get a sentence, because the list of next runs has the times.
+ * Draws the calendar of the month of a schedule's next run, with a dot for each run. Screen readers skip the days, because a list next to it
+ * has the times.
  */
 export function RunCalendar({ month: { title, weeks, runs, isWhole } }: { month: RunMonth }) {
   const count = `${runs}${isWhole ? "" : " or more"} ${runs === 1 && isWhole ? "run" : "runs"}`;

@@ -20,8 +20,8 @@ export type RunMonth = {
 };
 
 /**
- * Returns the calendar of the month of the first time. `isAll`: true if there are no times besides these. `locals`: times on the clocks of
- * the schedule, in order, such as `2026-12-01T09:00:00`.
+ * Returns the calendar of the month of the first time in `locals`. `locals`: times of runs in the schedule's time zone, in order, such as
+ * `2026-12-01T09:00:00`. `isAll`: true if the schedule has no later runs.
  */
 export function monthOf(locals: readonly string[], isAll = false): RunMonth | undefined {
   const first = readTime(`${locals[0] ?? ""}Z`);

@@ -3,8 +3,8 @@ import { isObject, type Json, memberOf } from "../../json/value.ts";
 import { programOf } from "./definition.ts";
 
 /**
- * Returns the program of a definition with the input that a run at the time `fire` would give it. Undefined if the input needs an event or a
- * row. `fire`: the members of the occurrence, such as `at` and `localDate`.
+ * Returns the schedule's program with the input that a run at a given time would have. Undefined if the input needs an event or a row.
+ * `fire`: values of that time, such as `at` and `localDate`.
  */
 export function programAt(text: string, root: Json | undefined, fire: Json): string | undefined {
   const input = memberOf(root, "input");

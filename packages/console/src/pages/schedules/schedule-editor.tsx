@@ -27,8 +27,8 @@ import { useScheduleCheck } from "./use-schedule-check.ts";
 const ProgramCards = laterPart(() => import("../../builder/program-cards.tsx"));
 
 /**
- * The result of the schedule's form. `definitionJson`: the definition of the schedule to send. `why`: the reason why it cannot be sent yet.
- * `needsApproval`: true if svc asks people for approval after it is sent.
+ * The content of the form that edits a schedule. `definitionJson`: the definition to send. `why`: the reason why it cannot be sent yet;
+ * undefined if it can. `needsApproval`: true if people must approve the schedule after it is sent.
  */
 export type WrittenSchedule = {
   definitionJson: string;
@@ -39,8 +39,8 @@ export type WrittenSchedule = {
 };
 
 /**
- * Draws the page that edits a schedule: the sentence of what starts it, its optional values and its program, or the definition as JSON. At
- * the right: the next runs, or the problems that the service found.
+ * Draws the editor of a schedule: a sentence that says what starts it, its optional settings and its program, or all of it as JSON. At the
+ * right are the next runs, or the errors that the service found.
  */
 export function ScheduleEditor({
   title,

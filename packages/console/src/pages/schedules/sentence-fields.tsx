@@ -18,7 +18,10 @@ const dayMs = 86_400_000;
 
 const SourceSentenceOf = laterPart(() => import("./source-sentences.tsx"));
 
-/** Draws what starts a schedule, and what it then does, as one sentence with inputs in it. `runs`: the choice of what is run. */
+/**
+ * Draws the start of a schedule and its action as one sentence with inputs, such as "Every [day] at [09:00], run …". `runs`: the input that
+ * chooses the action.
+ */
 export function SentenceFields({ form, runs }: { form: DefinitionForm; runs: ReactNode }) {
   const { document } = form;
   const by = startedBy(document.root);

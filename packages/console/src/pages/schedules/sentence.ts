@@ -1,13 +1,16 @@
 /**
- * The days on which a schedule runs, as a sentence names them. `week`: chosen days of the week, 0 is Sunday. `month`: a day of the month,
- * where 0 is the last day.
+ * The days on which a schedule runs, in a form that a sentence can name. `week`: chosen days of the week, where 0 is Sunday. `month`: a day
+ * of the month, where 0 is the last day.
  */
 export type RunDays =
   | { readonly every: "day" | "weekday" | "weekend" }
   | { readonly every: "week"; readonly days: readonly number[] }
   | { readonly every: "month"; readonly day: number };
 
-/** A time rule that a sentence can say: on these days, at each of these times. `times`: such as `09:00`, in order, at least one. */
+/**
+ * The times of a schedule that a sentence can express: the days, and the times on each of these days. `times`: such as `09:00`, in order, at
+ * least one.
+ */
 export type TimeSentence = { readonly on: RunDays; readonly times: readonly string[] };
 
 /** Names of the days of the week, from Sunday. */
@@ -22,8 +25,8 @@ const weekdays = [1, 2, 3, 4, 5];
 const weekend = [0, 6];
 
 /**
- * Returns the cron expressions of a sentence. Times with the same minute are in one expression. Each expression has fixed minutes and
- * hours, so it runs once a day when the clocks change.
+ * Returns the cron expressions for the times of a schedule. Times with the same minute share an expression. Each expression has fixed
+ * minutes and hours, so it runs once a day even when the clocks change.
  */
 export function writeCron({ on, times }: TimeSentence): string[] {
   const hours = new Map<number, number[]>();
@@ -49,7 +52,10 @@ function daysCron(on: RunDays): string {
   }
 }
 
-/** Returns the sentence of cron expressions. Undefined if no sentence says the same: they then stay as they are written. */
+/**
+ * Returns the days and times that these cron expressions mean, as a sentence can name them. Undefined if no sentence can; the page then
+ * shows the expressions themselves.
+ */
 export function readCron(expressions: readonly string[]): TimeSentence | undefined {
   const read = expressions.map(readExpression);
   const days = read[0]?.days;
@@ -88,14 +94,17 @@ function readWeek(field: string): RunDays | undefined {
   return days === undefined ? undefined : daysOf(ordered(days));
 }
 
-/** Returns how a sentence names these days of the week. All of them are every day. */
+/**
+ * Returns the days of the week in the form that a sentence names them: every day, every weekday, the weekend, or single days. `days`:
+ * numbers from 0, which is Sunday.
+ */
 export function daysOf(days: readonly number[]): RunDays {
   if (days.length === 7) return { every: "day" };
   if (isSame(days, weekdays)) return { every: "weekday" };
   return isSame(days, weekend) ? { every: "weekend" } : { every: "week", days };
 }
 
-/** Returns the same days as chosen days of the week. Days of a month stay. */
+/** Returns the same days as a list of single days of the week. A day of the month is returned unchanged. */
 export function asWeek(on: RunDays): RunDays {
   switch (on.every) {
     case "day":

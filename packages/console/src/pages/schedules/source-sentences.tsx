@@ -8,7 +8,10 @@ import { useEventToolkits, useTriggerSlugs } from "../events/trigger-choice.tsx"
 import type { StartedBy } from "./definition.ts";
 import { type DefinitionForm, faultAt, valueAt } from "./definition-form.ts";
 
-/** Properties of a sentence about what starts a schedule. `rest`: the end of the sentence, which is the same for every source. */
+/**
+ * Properties of the sentence that says what starts a schedule. `rest`: the end of the sentence, which names the action and is the same for
+ * every kind of start.
+ */
 export type SourceSentence = { form: DefinitionForm; rest: ReactNode };
 
 /** A short text of the definition inside a sentence. An empty text stays in the definition, so that the sentence stays complete. */
@@ -150,7 +153,10 @@ const sentences: Readonly<Record<Exclude<StartedBy, "cron">, (props: SourceSente
   poll: PollSentence,
 };
 
-/** Draws the sentence of every source but times of day. The browser loads its code when the user chooses one of them. */
+/**
+ * Draws the sentence that says what starts a schedule, for every kind of start but cron times. The browser loads this code only when such a
+ * schedule is edited.
+ */
 export default function SourceSentenceOf({ by, ...props }: SourceSentence & { by: Exclude<StartedBy, "cron"> }) {
   const SentenceOf = sentences[by];
   return <SentenceOf key={by} {...props} />;

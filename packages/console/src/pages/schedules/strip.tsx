@@ -16,7 +16,10 @@ function useLastRuns(id: string) {
   );
 }
 
-/** Draws the share of the last 20 runs with a finished job whose job succeeded. Draws nothing if no job has finished. */
+/**
+ * Draws the success rate of a schedule: among its last 20 runs, the percentage of finished jobs that succeeded. Draws nothing if no job has
+ * finished.
+ */
 export function SuccessRate({ id }: { id: string }) {
   const ended = (useLastRuns(id).data?.runs ?? []).filter(({ jobStatus }) => jobStatus !== "");
   if (ended.length === 0) return null;

@@ -8,7 +8,7 @@ import { useSettled } from "../../clock.ts";
 /** Time after the last change before the schedule's definition is checked, in milliseconds. */
 const restMs = 250;
 
-/** Number of next times that the preview asks for: all of most months. */
+/** Number of next runs that the page of a schedule asks the service for. It is enough for a whole month of most schedules. */
 export const previewedRuns = 100;
 
 /** The result of the service's check of the schedule's definition that the user is editing. */

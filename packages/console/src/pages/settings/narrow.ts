@@ -1,8 +1,8 @@
 import type { Grant } from "@svc/gen/grants";
 
 /**
- * The permissions that a grant (a person's permission for an agent) keeps. `typed`: the toolkits (apps) as a text separated by commas, used
- * if the grant itself has no list of toolkits.
+ * The permissions that remain after a user reduces a grant (a person's permission for an agent). `typed`: the allowed toolkits (apps),
+ * separated by commas; used if the grant itself allows all toolkits.
  */
 export type KeptGrant = { accessClasses: readonly string[]; toolkitSlugs: readonly string[]; typed: string } & {
   agentTools: readonly string[];

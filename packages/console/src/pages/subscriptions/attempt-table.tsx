@@ -15,7 +15,10 @@ import styles from "./overview.module.css";
 
 const lookMs = 5_000;
 
-/** Draws the newest deliveries to a subscription as a table: the event, the answer, the attempts and what follows. */
+/**
+ * Draws the newest deliveries to a subscription as a table: the event, the endpoint's answer, the number of attempts, and what happens next.
+ * `count`: number of deliveries in the table.
+ */
 export function AttemptTable({
   projectId,
   subscriptionId,

@@ -25,7 +25,7 @@ const route = getRouteApi("/p/$projectId/subscriptions/$subscriptionId");
 const lookMs = 3_000;
 const minuteMs = 60_000;
 
-/** Draws the page of one subscription: why its endpoint fails and how to mend it, its figures, and its settings. */
+/** Draws the page of one subscription: why its endpoint fails and how to repair it, its figures, and its settings. */
 export default function SubscriptionPage() {
   const { projectId, subscriptionId } = route.useParams();
   const { missedSince, tab = "overview", range = "24h" } = route.useSearch();

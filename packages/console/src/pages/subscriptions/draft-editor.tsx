@@ -33,7 +33,7 @@ const placed = [
   ...["credentials.headers", "credentials.basic", "credentials.bearer", "credentials.oauth2"],
 ];
 
-/** A draft of a subscription that a form changes. */
+/** Properties of a form that edits a draft: the settings of a subscription that the user has not sent yet. */
 export type EditedDraft = {
   /** The draft with which the form starts. Later changes of this property have no effect. */
   begun: SubscriptionDraft;

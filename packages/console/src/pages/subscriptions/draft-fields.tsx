@@ -15,7 +15,10 @@ import {
   TypesField,
 } from "./shared-fields.tsx";
 
-/** Draws the fields of a subscription. `subscription`: the one that the form changes; undefined for a new one. */
+/**
+ * Draws the form fields for the settings of a subscription. `subscription`: the existing subscription that the form changes; undefined for a
+ * new one.
+ */
 export function DraftFields({ form, subscription }: { form: SubscriptionForm; subscription?: Subscription }) {
   const { draft, change } = form;
   return (

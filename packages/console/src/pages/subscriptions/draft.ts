@@ -53,7 +53,7 @@ export type SubscriptionDraft = {
   audience: string;
 };
 
-/** Kind of the authentication at an endpoint, as the API names it. Empty for none. */
+/** Kind of authentication that an endpoint requires from svc, in the words of the API. Empty if it requires none. */
 export type AuthKind = "" | "basic" | "bearer" | "oauth2";
 
 /** A template that the form offers for the format `custom`. */
@@ -73,7 +73,7 @@ export const newDraft: SubscriptionDraft = {
   ...{ replacesCredentials: true, ...noCredentials },
 };
 
-/** Returns the draft that starts with the present settings of a subscription. */
+/** Returns the draft of a form that edits an existing subscription. The draft starts with the subscription's present settings. */
 export function draftOf(subscription: Subscription): SubscriptionDraft {
   const { endpointUrl, description, toolkitSlug, entityId, match, format, retry, pace, credentials } = subscription;
   return {
@@ -147,7 +147,10 @@ export function createRequest(draft: SubscriptionDraft): MessageInitShape<typeof
   };
 }
 
-/** Returns the request that changes a subscription from one draft to another. Parts that are equal in both are left out. */
+/**
+ * Returns the request that changes a subscription's settings from the old draft to the new one. Settings that are equal in both are left
+ * out.
+ */
 export function updateRequest(
   id: string,
   from: SubscriptionDraft,
@@ -170,7 +173,10 @@ export function updateRequest(
   };
 }
 
-/** Returns the request that previews a draft on past events. `id`: the subscription that the draft changes; empty for a new one. */
+/**
+ * Returns the request that shows which past events a subscription with these settings would have received. `id`: the subscription that the
+ * draft changes; empty for a new one.
+ */
 export function previewRequest(
   id: string,
   draft: SubscriptionDraft,

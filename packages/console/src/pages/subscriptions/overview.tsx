@@ -19,7 +19,10 @@ import { TestDelivery } from "./test-delivery.tsx";
 
 type Range = (typeof rangeNames)[number];
 
-/** Draws the figures of a subscription, its last deliveries, its last failure, and a test. `stats`: undefined until they are read. */
+/**
+ * Draws the overview of a subscription: its figures, its last deliveries, its last failure, and a button that sends a test event. `stats`:
+ * undefined until they are read.
+ */
 export function Overview({
   projectId,
   subscription,

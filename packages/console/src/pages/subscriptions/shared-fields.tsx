@@ -10,7 +10,7 @@ import { Line, Stack } from "../../ui/layout/stack.tsx";
 import { authOptions, credentialsWords } from "../../words/subscriptions.ts";
 import type { AuthKind, SubscriptionDraft } from "./draft.ts";
 
-/** The state that all fields of a subscription's form share. */
+/** The draft and the functions that all fields of a subscription's form share. */
 export type SubscriptionForm = {
   draft: SubscriptionDraft;
   change: (to: Partial<SubscriptionDraft>) => void;
@@ -30,7 +30,7 @@ export function inputOf({ draft, change, at }: SubscriptionForm, name: TextName,
   return { label, value: draft[name], fault: at[path], onChange: (value: string) => change({ [name]: value }) };
 }
 
-/** Draws the fields that each subscription has: the address of its endpoint, and a description. */
+/** Draws the fields that every subscription's form has: the URL of the endpoint, and a description. */
 export function AddressFields({
   form,
   hint = "Where events are posted to: https, or http on this machine.",
@@ -56,7 +56,7 @@ export function AddressFields({
   );
 }
 
-/** Draws the condition that an event must meet. */
+/** Draws the field for a subscription's filter, a condition that an event must meet to be delivered. */
 export function FilterField({ form }: { form: SubscriptionForm }) {
   return (
     <AreaField
@@ -69,8 +69,8 @@ export function FilterField({ form }: { form: SubscriptionForm }) {
 }
 
 /**
- * Draws the chosen event types, and a list from which the user adds others. `known`: slugs of all event types. `all`: what is shown if none
- * is chosen. `wordsOf`: returns the text that stands for a slug.
+ * Draws the chosen event types, and a list from which the user adds others. `known`: slugs (API names) of all event types. `all`: text shown
+ * if no type is chosen. `wordsOf`: returns the label for a slug.
  */
 export function TypesField({
   form: { draft, change, at },
@@ -110,7 +110,10 @@ export function TypesField({
   );
 }
 
-/** Draws a part of the form that most subscriptions do not need. `isOpen`: true if it is open at first. Later values have no effect. */
+/**
+ * Draws a section of the form for settings that most subscriptions do not need. `isOpen`: true if the section is open at first; later
+ * changes of this property have no effect.
+ */
 export function Part({ title, isOpen, children }: { title: string; isOpen: boolean; children: ReactNode }) {
   const [wasOpen] = useState(isOpen);
   return (

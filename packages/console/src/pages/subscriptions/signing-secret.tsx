@@ -9,7 +9,7 @@ import { SecretMade } from "../../ui/overlay/secret-made.tsx";
 import { Time } from "../../ui/values/time.tsx";
 import { secretOverlaps } from "../../words/keys.ts";
 
-/** Draws which secrets sign the deliveries of a subscription. `canReplace`: true if a button replaces the present one. */
+/** Draws which secrets sign the deliveries of a subscription. `canReplace`: true if a button is shown that replaces the present secret. */
 export function SigningSecret({
   subscription,
   canReplace = true,

@@ -5,7 +5,7 @@ import { Section } from "../../ui/layout/section.tsx";
 import { FaultNotice } from "../../ui/notice/fault.tsx";
 import { TestResult } from "./test-result.tsx";
 
-/** Draws the button that sends a test event to a subscription, and the delivery of this event. */
+/** Draws the button that sends a test event to a subscription, and then the delivery of this event with its result. */
 export function TestDelivery({
   projectId,
   subscription: { id, active, inactiveReason, endpointUrl },

@@ -4,7 +4,7 @@ import { DeliveryItem } from "../deliveries/delivery-item.tsx";
 
 const lookMs = 1_000;
 
-/** Draws the delivery of a test event, and reads it again until it ends. */
+/** Draws the delivery of a test event, and reads its state again until the delivery has succeeded or failed. */
 export function TestResult({
   projectId,
   sent,

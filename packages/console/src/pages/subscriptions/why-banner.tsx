@@ -16,7 +16,8 @@ const lookMs = 60_000;
 const pendingMax = 10_000;
 
 /**
- * Draws why an endpoint fails, what svc does about it, and the buttons that mend it. For a healthy endpoint, one line says that it is well.
+ * Draws why an endpoint fails, what svc does about it, and buttons that solve the problem. For a healthy endpoint, draws one line that says
+ * so.
  */
 export function WhyBanner({
   projectId,

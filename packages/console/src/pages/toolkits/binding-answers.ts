@@ -1,18 +1,24 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { BindingQuestion, ToolkitBinding, ToolkitBindingSchema } from "@svc/gen/catalog";
 
-/** Answers of the user to the questions about a real app, by the path of the question. */
+/** The user's answers to questions about the real app of a toolkit, such as its URL. The key is the path of the question. */
 export type BindingAnswers = Readonly<Record<string, string>>;
 
 const ofOauth: readonly string[] = ["authorizeUrl", "tokenUrl", "scopeBase"];
 const addresses: readonly string[] = ["baseUrl", ...ofOauth];
 
-/** Returns the questions of a toolkit about a real app whose accounts are connected with this scheme, in the order in which to ask them. */
+/**
+ * Returns the questions about the real app of a toolkit that matter for accounts with the authentication `scheme`, in the order in which to
+ * ask them.
+ */
 export function questionsFor(questions: readonly BindingQuestion[], scheme: string): readonly BindingQuestion[] {
   return questions.filter(({ path }) => scheme === "oauth2" || !ofOauth.includes(path));
 }
 
-/** Returns the binding with these answers. `overlayJson`: changes of the definition that were stored before; the form keeps them. */
+/**
+ * Returns the binding (the data with which a toolkit calls the project's real app) made from the user's answers. `overlayJson`: earlier
+ * changes to the toolkit's definition, which are kept.
+ */
 export function bindingOf(
   questions: readonly BindingQuestion[],
   answers: BindingAnswers,
@@ -36,12 +42,15 @@ export function answersOf({ baseUrl, authorizeUrl, tokenUrl, scopeBase, values }
   return Object.fromEntries(Object.entries(given).filter(([, answer]) => answer !== ""));
 }
 
-/** Returns the field of the import request that has the answer to a question. The service names it in its errors. */
+/**
+ * Returns the name of the request field that carries the answer to a question. The service uses this name in its errors. `path`: path of the
+ * question.
+ */
 export function fieldOfAnswer(path: string): string {
   return `shared.binding.${addresses.includes(path) ? path : `values[${JSON.stringify(path)}]`}`;
 }
 
-/** Returns the label of a question about a real app, and the hint below its field. */
+/** Returns the label of a question about the real app of a toolkit, and the hint shown below its field. */
 export function questionWords({ ask, path, needed }: BindingQuestion): {
   readonly label: string;
   readonly hint: string;

@@ -20,8 +20,8 @@ import { AppCheck } from "./app-check.tsx";
 import { answersOf, questionWords } from "./binding-answers.ts";
 
 /**
- * Draws the real app that a bound copy of a shared toolkit calls: the answers of the project about it, and a check of it. A button goes back
- * to the shared toolkit.
+ * Draws the real app that a project has bound to a shared toolkit: the project's answers about the app, and a check of it. A button removes
+ * the binding, so that the shared toolkit is used again.
  */
 export function BoundCopy({ projectId, toolkit: { slug, live } }: { projectId: string; toolkit: Toolkit }) {
   const [checked, setChecked] = useState<ConnectedAccount>();
@@ -90,7 +90,10 @@ function useOwnAccounts(toolkitSlug: string) {
   );
 }
 
-/** Draws the link to the questions about the project's real app, or the disabled button with the reason why the user may not answer them. */
+/**
+ * Draws the link to the page where the project connects its own real app to a toolkit. If the user may not do this, draws a disabled button
+ * with the reason.
+ */
 export function OwnAccountLink({ projectId, slug, words }: { projectId: string; slug: string; words: string }) {
   const why = useApproverWhy(projectId);
   if (why !== undefined) return <Button why={why}>{words}</Button>;

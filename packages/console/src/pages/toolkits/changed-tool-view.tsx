@@ -8,9 +8,9 @@ import { ClassSelect } from "./class-select.tsx";
 import { QuotedText, Sides } from "./quoted-text.tsx";
 
 /**
- * Draws what a source changed of one tool, with a box that chooses the tool, and with the class that it gets if it is accepted. `onChoose`:
- * undefined if the user may not choose it, or if the change is one of the toolkit's own texts. `access`: undefined if the user may not
- * choose the class of the tool.
+ * Draws the changes of one tool that come from its toolkit's source, such as an OpenAPI document. A box accepts the tool, and a list sets
+ * its class. `onChoose`: undefined if the user may not accept it, or if the change is a text of the toolkit itself. `access`: undefined if
+ * the user may not set the class.
  */
 export function ChangedToolView({
   tool: { name, added, isGone, parts, isBreaking, isFlagged },

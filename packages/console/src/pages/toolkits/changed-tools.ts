@@ -1,8 +1,8 @@
 import type { AddedTool, AlteredPart, ToolkitChanges } from "@svc/gen/catalog";
 
 /**
- * A change of one tool by its source. `added`: the new tool. `isGone`: true if the source no longer has the tool. `parts`: the altered parts
- * of the tool. `isFlagged`: true if the change is accepted only by the name of the tool, because a text of it is suspicious.
+ * The changes of one tool in its source, such as an OpenAPI document. `added`: the new tool. `isGone`: true if the source no longer has the
+ * tool. `isFlagged`: true if a text is suspicious; the user must then accept the tool by name.
  */
 export type ChangedTool = {
   readonly name: string;
@@ -13,7 +13,10 @@ export type ChangedTool = {
   readonly isFlagged: boolean;
 };
 
-/** Returns the changed tools of a toolkit: suspicious ones first, then those that may break calls. Texts of the app have no name. */
+/**
+ * Returns the changed tools of a toolkit: suspicious ones first, then those that may break calls. A change of the toolkit's own texts is an
+ * entry with an empty tool name.
+ */
 export function changedTools({ added, gone, altered }: ToolkitChanges): ChangedTool[] {
   const none = { added: undefined, isGone: false, parts: [], isBreaking: false, isFlagged: false };
   const tools = [
@@ -30,8 +33,8 @@ export function changedTools({ added, gone, altered }: ToolkitChanges): ChangedT
 }
 
 /**
- * Returns the class that a changed tool gets if its changes are accepted without a choice of the user. `classes`: the classes of the
- * toolkit's tools before the change, by name. Returns undefined if the source no longer has the tool.
+ * Returns the class (read, write or destructive) that a changed tool gets if the user chooses none. `classes`: present classes of the tools,
+ * by name. Returns undefined if the source no longer has the tool.
  */
 export function classAfter(
   { name, added, isGone, parts }: ChangedTool,
@@ -42,8 +45,8 @@ export function classAfter(
 }
 
 /**
- * Returns the overrides that give accepted tools the classes that the user chose, by name of the tool. Leaves out the classes that the tools
- * get without a choice.
+ * Returns the overrides for a request that accepts changed tools: the classes that the user chose for them. A class that the tool gets
+ * without an override is left out.
  */
 export function classOverrides(
   accepted: readonly ChangedTool[],

@@ -3,7 +3,7 @@ import { listParams } from "../../frame/list-search.ts";
 import { oneOfParam, textParam } from "../../shell/search-params.ts";
 import { sourceKinds } from "../../words/toolkits.ts";
 
-/** Reader of the search parameters of the list of toolkits (apps with their tools). */
+/** Filters in the address of the page that lists toolkits (apps with their tools). */
 export const toolkitsSearch = listParams(
   {
     /** Text that the name or the slug contains. */

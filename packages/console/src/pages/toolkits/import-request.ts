@@ -1,7 +1,10 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { AddedTool, ImportToolkitRequestSchema, ToolkitSource } from "@svc/gen/catalog";
 
-/** A source of a toolkit as the user entered it: an address, or the text of a chosen file, with the options of the import. */
+/**
+ * A source of a toolkit (its OpenAPI document or MCP server) as the user entered it: an address, or the text of a chosen file, with the
+ * options of the import.
+ */
 export type SourceInput = {
   readonly url: string;
   readonly file: { readonly name: string; readonly text: string } | undefined;
@@ -35,8 +38,8 @@ export const emptySource: SourceInput = {
 };
 
 /**
- * Returns the form for a source that a toolkit of the project has already. `header`: header of the key of an MCP server. The import replaces
- * the source, so it would end the watching of a document, or the trust in it, if the form did not have them.
+ * Returns the form values for importing a toolkit of the project again from its source. They keep the settings `watch` and `trust`, which
+ * the new import would otherwise reset. `header`: header with the key of an MCP server.
  */
 export function inputAgain(
   { kind, origin, nextRefreshAt, trust }: Pick<ToolkitSource, "kind" | "origin" | "nextRefreshAt" | "trust">,
@@ -53,7 +56,7 @@ export type ImportKind = "openapi" | "mcp";
 /** A choice for one tool of an import, as the API takes it. */
 type ToolOverride = { readonly match: string; readonly class?: string; readonly description?: string };
 
-/** Returns the request that imports a source of this kind, with the user's choices for its tools. */
+/** Returns the request that imports a toolkit from a source of the given kind, with the user's choices for its tools. */
 export function importRequest(
   { url, file, slug, header, server, auth, replace, watch, trust }: SourceInput,
   kind: ImportKind,
@@ -69,7 +72,9 @@ export function importRequest(
   };
 }
 
-/** True if an address without an OpenAPI document may be that of an MCP server. `reason`: why the document was refused. */
+/**
+ * True if an address where svc found no OpenAPI document may be an MCP server. `reason`: the error code with which svc refused the document.
+ */
 export function mayBeMcp(reason: string): boolean {
   return reason === "OPENAPI_UNREADABLE" || reason === "SOURCE_UNREACHABLE";
 }
@@ -80,7 +85,10 @@ export type ToolChoices = {
   readonly descriptions: Readonly<Record<string, string>>;
 };
 
-/** Returns the overrides of an import request for the choices of the user. Leaves out classes that are those of the import. */
+/**
+ * Returns the overrides of an import request: the classes and descriptions that the user chose for tools. A class that the import itself
+ * proposes is left out.
+ */
 export function overridesOf(
   tools: readonly AddedTool[],
   { classes, descriptions }: ToolChoices,

@@ -25,8 +25,8 @@ export function QuotedText({ text }: { text: string }) {
 }
 
 /**
- * Draws a part of a tool or toolkit before and after a change, side by side; one below the other on a phone. Invisible characters are named.
- * `isBreaking`: true if the change may break calls.
+ * Draws a text of a tool or toolkit before and after a change, side by side; on a phone one below the other. Invisible characters are shown
+ * as codes. `isBreaking`: true if the change may break calls.
  */
 export function Sides({
   title,

@@ -4,14 +4,17 @@ import { useRef, useState } from "react";
 import { failureOf } from "../../calls/fault.ts";
 import { type ImportKind, importRequest, mayBeMcp, type SourceInput } from "./import-request.ts";
 
-/** A source that can be imported: what it is, and the answer to the trial run of its import. */
+/** A source from which a toolkit can be imported: its kind, the user's input, and the answer of the trial import. */
 export type FoundSource = {
   readonly kind: ImportKind;
   readonly input: SourceInput;
   readonly answer: ImportToolkitResponse;
 };
 
-/** Result of looking at an address: a source, or the reasons why it is neither an OpenAPI document nor an MCP server. */
+/**
+ * Result of examining an address that the user typed: a source to import, or the reasons why it is neither an OpenAPI document nor an MCP
+ * server.
+ */
 export type Looked = FoundSource | { readonly kind: "neither"; readonly openapi: unknown; readonly mcp: unknown };
 
 type LookState = { readonly isPending: boolean; readonly data: Looked | undefined; readonly error: unknown };
@@ -19,8 +22,8 @@ type LookState = { readonly isPending: boolean; readonly data: Looked | undefine
 const idle: LookState = { isPending: false, data: undefined, error: null };
 
 /**
- * Returns a function that finds out what a source is, by a trial run of its import. Reads an address as an OpenAPI document first, and as
- * an MCP server if there is another text. Nothing is stored. A second look waits for the first, because a project has one import at a time.
+ * Returns a function that finds the kind of a source with a trial import, which stores nothing. It reads an address first as an OpenAPI
+ * document, then as an MCP server. A second call waits for the first, because a project has one import at a time.
  */
 export function useLook() {
   const transport = useTransport();

@@ -10,9 +10,7 @@ export function useToolkits(projectId: string): readonly Toolkit[] {
   );
 }
 
-/**
- * True if the sandbox answers the calls of a toolkit (an app with its tools). False if they reach the real app, and while that is not known.
- */
+/** True if the sandbox emulates the app of a toolkit. False if calls reach the real app, or while the answer is not known. */
 export function useIsPlayed(projectId: string, slug: string): boolean {
   const { isSandbox } = useDeployment();
   const { data } = useQuery(CatalogService.method.listToolkits, { projectId });

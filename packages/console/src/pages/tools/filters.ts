@@ -3,7 +3,7 @@ import { listParams } from "../../frame/list-search.ts";
 import { oneOfParam, type SearchOf, searchReader, textParam } from "../../shell/search-params.ts";
 import { accessClasses } from "../../words/calls.ts";
 
-/** Reader of the search parameters of the tool list. */
+/** Filters in the address of the page that lists tools. */
 export const toolsSearch = listParams(
   {
     /** The user's task in plain words, for the search. */

@@ -3,7 +3,7 @@ import { classNames } from "../class-names.ts";
 import { buttonClass } from "./button.tsx";
 import styles from "./toggle-button.module.css";
 
-/** A button that stays pressed while its setting is on. */
+/** A button that turns a setting on or off. It looks pressed while the setting is on. */
 export function ToggleButton({ on, onPress, children }: { on: boolean; onPress: () => void; children: ReactNode }) {
   return (
     <button type="button" className={classNames(buttonClass(), on && styles["on"])} aria-pressed={on} onClick={onPress}>

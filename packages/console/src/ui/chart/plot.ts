@@ -4,7 +4,7 @@ import "uplot/dist/uPlot.min.css";
 import { clockWords, durationWords, type Zone } from "../../words/time.ts";
 import { type ChartData, dashOf, stepAt } from "./chart-data.ts";
 
-/** Functions of a chart that is drawn on a canvas. */
+/** Functions that control a chart drawn on a canvas, for example to show new data. */
 export type Plot = {
   /** Shows new values. `data` must have the lines with which the chart was created. */
   update: (data: ChartData) => void;

@@ -24,8 +24,8 @@ export const jsonLook = EditorView.theme({
 });
 
 /**
- * Extension of the JSON viewer and editor that draws the name of an invisible character, such as `⟨U+200B⟩`, in place of the character.
- * Text that the user copies or sends still contains the character itself.
+ * Extension of the JSON viewer and editor that shows an invisible character by its name, such as `⟨U+200B⟩`, so that it cannot deceive the
+ * reader. Text that the user copies or sends still contains the character itself.
  */
 export const jsonDeceiving = highlightSpecialChars({
   specialChars: deceiving,

@@ -123,7 +123,7 @@ function diagnosticsOf(marks: readonly Mark[], length: number): Diagnostic[] {
     .sort((a, b) => a.from - b.from);
 }
 
-/** The actions on an editor that other components may use. */
+/** The functions of the JSON editor that other components may call: `goTo` moves the cursor. */
 export type JsonWriteHandle = Pick<JsonWriter, "goTo">;
 
 /**

@@ -9,7 +9,7 @@ export function Sentence({ children }: { children: ReactNode }) {
   return <div className={styles["sentence"]}>{children}</div>;
 }
 
-/** A choice inside a sentence. It is as wide as its chosen words. */
+/** A select field inside a sentence. It is as wide as the text of the chosen option. */
 export function ChipSelect({
   label,
   fault = false,
@@ -38,7 +38,7 @@ export function ChipSelect({
   );
 }
 
-/** A short text or a time inside a sentence. `suggestions`: values that the browser offers; others are allowed too. */
+/** A short input for text or a time inside a sentence. `suggestions`: values that the browser offers; the user may type others. */
 export function ChipInput({
   label,
   fault = false,
@@ -83,7 +83,7 @@ export function ChipInput({
   );
 }
 
-/** A row of switches, of which any number are on, such as the days of a week. */
+/** A row of switches inside a sentence, for example one for each day of the week. Any number of them can be on. */
 export function ChipTicks({
   label,
   options,
@@ -115,7 +115,7 @@ export function ChipTicks({
   );
 }
 
-/** A choice among a few answers in one row, such as what starts a schedule. Arrow keys change the choice. */
+/** A choice of one among a few options in a row, such as what starts a schedule. Arrow keys change the choice. */
 export function Segments({
   label,
   value,

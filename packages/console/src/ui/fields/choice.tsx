@@ -18,7 +18,7 @@ export type { ChoiceOption } from "../overlay/props.ts";
 /** The option of a filter with which the user removes the filter. All values then pass. */
 export const anyOption: ChoiceOption = { value: "", words: "any" };
 
-/** Returns the options of a filter for these words. The first option is `any`. */
+/** Returns the options of a filter for these values. The first option is `any`, which removes the filter. */
 export function anyOf(words: readonly (string | Word)[]): readonly ChoiceOption[] {
   const option = (word: string | Word) =>
     typeof word === "string" ? { value: word, words: word } : { value: word.word, words: labelOf(word) };

@@ -3,7 +3,7 @@ import type { TimeSpan } from "../../words/spans.ts";
 import { clockWords, type Zone } from "../../words/time.ts";
 import { inputClass } from "./field.tsx";
 
-/** Draws the fields for the two ends of a span, in the time zone of the display. An empty field removes its end. */
+/** Draws the fields for the start and the end of a time range, in the console's time zone. An emptied field removes its limit. */
 export default function SpanEnds({
   span,
   zone,

@@ -7,7 +7,10 @@ const barWidth = 10;
 /** The number of attempts in one part of a span. */
 type Bar = { readonly succeeded: number; readonly failed: number };
 
-/** Draws the attempts of a span as bars: failed ones above those that succeeded. A screen reader gets a sentence. */
+/**
+ * Draws the numbers of delivery attempts over a time range as bars: failed attempts above those that succeeded. A screen reader gets a
+ * sentence.
+ */
 export function AttemptBars({ bars }: { bars: readonly Bar[] }) {
   const most = Math.max(1, ...bars.map(({ succeeded, failed }) => succeeded + failed));
   const heightOf = (count: number) => (count === 0 ? 0 : Math.max(2, (count * (height - 2)) / most));

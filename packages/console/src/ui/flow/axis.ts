@@ -14,8 +14,8 @@ const ticksMax = 8;
 type AxisPiece = FlowSpan & { readonly left: number; readonly width: number; readonly fold: FlowWait | undefined };
 
 /**
- * The time axis of a job: piecewise linear, so that long idle times take little room. `zero`: time from which offsets count, in epoch
- * milliseconds. `width`: in pixels.
+ * The time axis of a job's timeline. Long idle times are drawn short (folded), so equal distances do not always mean equal times. `zero`:
+ * time from which offsets count, in epoch milliseconds. `width`: in pixels.
  */
 export type FlowAxis = FlowSpan & {
   readonly zero: number;
@@ -23,14 +23,12 @@ export type FlowAxis = FlowSpan & {
   readonly pieces: readonly AxisPiece[];
 };
 
-/** The place of a bar on the axis, in pixels. */
+/** Position and width of a bar on the time axis of a job, in pixels. `left`: distance from the left end of the axis. */
 export type FlowBarPlace = { readonly left: number; readonly width: number };
 
 /**
- * A labelled time on the axis. `at`: the time in epoch milliseconds. `label`: how the label counts.
- * - `offset`: `ms` after the zero of the axis.
- * - `since`: `ms` after the last fold, or after the left end of the axis.
- * - `clock`: the time of day, because the tick is the first one after a fold.
+ * A labelled time on the axis. `at`: epoch milliseconds. `label`: `offset` shows `ms` since the start of the axis, `since` shows `ms` since
+ * the last shortened idle time, and `clock` shows the time of day.
  */
 export type FlowTick = {
   readonly at: number;
@@ -40,8 +38,8 @@ export type FlowTick = {
 };
 
 /**
- * Returns the axis that shows the time `within` on `width` pixels. Each of the `folds` takes 64 pixels; the rest of the width is shared by
- * the other times in proportion to their length. The folds must be in order and must not overlap.
+ * Returns a time axis of `width` pixels for the time span `within`. Each of the `folds` (idle times drawn short) takes 64 pixels; other
+ * times share the rest in proportion to their length. Folds must be in order and must not overlap.
  */
 export function createAxis({
   zero,
@@ -91,7 +89,7 @@ export function timeAt({ pieces, from, to }: FlowAxis, left: number): number {
   return piece === undefined ? to : piece.from + ((piece.to - piece.from) * (left - piece.left)) / piece.width;
 }
 
-/** Returns the place of a bar: at least 3 pixels wide and inside the axis. Undefined if the axis does not show its time. */
+/** Returns the position of a bar inside the axis, at least 3 pixels wide. Undefined if the axis does not show the bar's time. */
 export function barPlace(axis: FlowAxis, span: FlowSpan): FlowBarPlace | undefined {
   if (clipSpan(span, axis) === undefined) return undefined;
   const start = leftOf(axis, span.from);
@@ -111,8 +109,8 @@ const distances = [
 ];
 
 /**
- * Returns four to eight labelled times of the axis, in order. Each part between folds begins with a tick, and has further ticks at even
- * distances. If there are more than eight parts, only some of them have a tick.
+ * Returns four to eight labelled times of the axis, in order. Each part between two folds (idle times drawn short) begins with a label. If
+ * there are more than eight parts, only some have one.
  */
 export function ticksOf(axis: FlowAxis): readonly FlowTick[] {
   const open = axis.pieces
@@ -153,8 +151,8 @@ function endsOf(axis: FlowAxis, count: number): FlowTick[] {
 }
 
 /**
- * Returns the end of the axis of a job in which a step works, in epoch milliseconds. It is ahead of `now` and changes only now and then, so
- * that bars that do not run keep their place. `openMs`: time up to now that the axis does not fold.
+ * Returns the end of the time axis of a running job, in epoch milliseconds. It is later than `now` and changes only now and then, so that
+ * finished bars do not move. `openMs`: time up to now that is not drawn short.
  */
 export function liveEnd(now: number, openMs: number): number {
   const needed = Math.max(second, openMs * 1.05);

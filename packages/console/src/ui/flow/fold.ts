@@ -12,7 +12,7 @@ const foldMinMs = 2_000;
 /** Shortest idle time that is folded, as a fraction of the time in which steps work. */
 const foldMinShare = 0.1;
 
-/** Returns the spans in order, with overlapping and touching spans joined. */
+/** Returns the time spans in order, where overlapping and touching spans are joined to one. */
 export function mergeSpans(spans: readonly FlowSpan[]): FlowSpan[] {
   const merged: FlowSpan[] = [];
   for (const { from, to } of [...spans].sort((a, b) => a.from - b.from)) {
@@ -24,7 +24,10 @@ export function mergeSpans(spans: readonly FlowSpan[]): FlowSpan[] {
   return merged;
 }
 
-/** Returns the parts of the spans that no span of `without` covers, in order. The spans of `without` must be in order and apart. */
+/**
+ * Returns the parts of the time spans that no span of `without` covers, in order. The spans of `without` must be in order and must not
+ * overlap.
+ */
 export function cutSpans(spans: readonly FlowSpan[], without: readonly FlowSpan[]): FlowSpan[] {
   return spans.flatMap(({ from, to }) => {
     const parts: FlowSpan[] = [];
@@ -52,9 +55,8 @@ export function clipSpan({ from, to }: FlowSpan, within: FlowSpan): FlowSpan | u
 }
 
 /**
- * Returns the idle times of a job that its time axis folds, in order. An idle time is folded if it is longer than two seconds and than a
- * tenth of all working time. `working`: the times in which a step works. `within`: the time that the axis shows. Each result has the words
- * of the wait that fills the most of it.
+ * Returns the idle times of a job that its time axis draws short (folds), in order. An idle time is folded if it is longer than two seconds
+ * and longer than a tenth of all working time. `working`: times in which a step works. `within`: time that the axis shows.
  */
 export function findFolds(
   working: readonly FlowSpan[],
@@ -83,8 +85,8 @@ function wordsWithin(span: FlowSpan, waits: readonly FlowWait[]): string {
 type FlowTreeRow = { readonly id: string; readonly parent: string | undefined; readonly level: number };
 
 /**
- * Returns the rows of a tree that are visible: those of which no row around them is closed. `rows`: all rows in order, each after the row
- * that contains it. `isClosed`: true for the id of a closed row.
+ * Returns the rows of a tree that are visible: rows inside a closed row are left out. `rows`: all rows in order, each after the row that
+ * contains it. `isClosed`: true for the id of a closed row.
  */
 export function visibleRows<Row extends FlowTreeRow>(
   rows: readonly Row[],

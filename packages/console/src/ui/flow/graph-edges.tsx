@@ -18,7 +18,7 @@ const aroundPx = 14;
 /** Maximum characters of the label of an edge. */
 const labelMax = 14;
 
-/** Draws the edges of a graph. Readers do not hear them, because each node says what it reads. */
+/** Draws the edges (lines) between the nodes of a graph. Screen readers skip them, because each node lists the data that it reads. */
 export function GraphEdges({
   model,
   places,

@@ -3,7 +3,10 @@ import type { Word } from "../../words/word.ts";
 /** Kind of the data that a step reads, as DescribeProgram names it. */
 type GraphReadKind = "input" | "params" | "value" | "error" | "rows" | "count" | "answer" | "undone";
 
-/** Data that a step reads. `from`: id of the step that makes the data. `path`: its place in there; empty for all of it. */
+/**
+ * Data that a step of a program reads. `from`: id of the step that makes the data. `path`: the read part of that data; empty if the step
+ * reads all of it.
+ */
 export type GraphRead = { readonly what: GraphReadKind; readonly from: string; readonly path: string };
 
 /** A step of a program with the data that it reads. `app`: name of the app that the step calls; empty if it calls none. */
@@ -18,7 +21,10 @@ export type GraphStep = {
   readonly reads: readonly GraphRead[];
 };
 
-/** A program as the graph draws it. `key`: differs between two programs, such as the program's hash. `input`: names of its input. */
+/**
+ * A program in the form in which the graph draws it. `key`: identifies the program, for example its hash. `input`: names of the program's
+ * input values.
+ */
 export type GraphProgram = {
   readonly key: string;
   readonly input: readonly string[];
@@ -26,7 +32,7 @@ export type GraphProgram = {
   readonly result: readonly { readonly name: string; readonly reads: readonly GraphRead[] }[];
 };
 
-/** The present state of a step in a graph. */
+/** The present state of one step, as the graph of a program shows it: a state, and facts such as the number of rows. */
 export type GraphLook = {
   readonly word: Word;
   /** Rows and time in words, such as `3 rows · 98 ms`. Empty if there are none. */
@@ -39,7 +45,10 @@ export type GraphLook = {
   readonly progress: number | undefined;
 };
 
-/** The present state of a program that runs: its steps by id, and its beginning and end. */
+/**
+ * The present state of a running program, as its graph shows it: the state of each step by id, and whether the program has started and
+ * succeeded.
+ */
 export type GraphRun = {
   readonly looks: ReadonlyMap<string, GraphLook>;
   readonly hasStarted: boolean;
@@ -71,7 +80,9 @@ export type GraphNode = {
   readonly reads: readonly GraphRead[];
 };
 
-/** A box around the steps of a block. `handles`: true if the steps run only if the step fails. */
+/**
+ * A box in the graph around the steps inside another step, such as a loop. `handles`: true if these steps run only if that other step fails.
+ */
 export type GraphBox = {
   readonly id: string;
   readonly step: GraphStep;
@@ -81,8 +92,8 @@ export type GraphBox = {
 };
 
 /**
- * An edge of the graph. With `reads`, the node `to` reads data of the node `from`; without, it only runs later. `words`: the condition under
- * which it runs, such as `else`. `isLoose`: the two nodes may be in one column.
+ * An edge of a program's graph. If `reads` is not empty, the node `to` reads data of the node `from`; otherwise it only runs later. `words`:
+ * the condition of the edge, such as `else`. `isLoose`: the two nodes may be in one column.
  */
 export type GraphEdge = {
   readonly from: string;
@@ -92,7 +103,7 @@ export type GraphEdge = {
   readonly isLoose: boolean;
 };
 
-/** The nodes of a program's graph in program order, the boxes around them, outer boxes first, and the edges. */
+/** The graph of a program: its nodes in program order, the boxes around nodes (outer boxes first), and the edges. */
 export type GraphModel = {
   readonly nodes: readonly GraphNode[];
   readonly boxes: readonly GraphBox[];

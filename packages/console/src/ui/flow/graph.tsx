@@ -53,7 +53,10 @@ const directions: Readonly<Record<string, { readonly x: number; readonly y: numb
   ArrowDown: { x: 0, y: 1 },
 };
 
-/** The graph of a program with its window. It is placed once; a change of states changes only colours and texts. */
+/**
+ * Draws the graph of a program in a window that can be moved and zoomed. Positions are computed once; a change of states changes only
+ * colours and texts.
+ */
 export default function Graph({ label, program, run, selected, onSelect }: GraphProps) {
   const helpId = useId();
   const [closed, setClosed] = useState(() => closedAtFirst(program));

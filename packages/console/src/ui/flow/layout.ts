@@ -7,7 +7,7 @@ type GraphPoint = { readonly x: number; readonly y: number };
 /** A rectangle in the graph, in pixels. `x` and `y`: its top left corner. */
 export type GraphRect = GraphPoint & { readonly width: number; readonly height: number };
 
-/** The places of a graph's nodes, boxes and edges. `lines`: for each edge of the model, the points through which its line goes. */
+/** The positions of a graph's nodes, boxes and edges in pixels. `lines`: for each edge, the points through which its line goes. */
 export type GraphLayout = {
   readonly width: number;
   readonly height: number;
@@ -27,7 +27,10 @@ const gaps = { ranksep: 56, nodesep: 28, edgesep: 46 };
 const padding = { side: 18, top: 36, bottom: 16 };
 const margin = 24;
 
-/** Returns the places of a graph's parts, from left to right. It takes some 100 ms for 100 steps, so call it once for each program. */
+/**
+ * Returns the positions of a graph's nodes, boxes and edges, from left to right. It takes about 100 ms for 100 steps, so call it once for
+ * each program.
+ */
 export function layoutGraph(model: GraphModel): GraphLayout {
   const graph = new Graph({ compound: true, multigraph: true });
   const leaders = leadersOf(model);

@@ -28,8 +28,8 @@ const marks: Record<Tone, { icon: IconName; words: string } | undefined> = {
 };
 
 /**
- * A row of connected parts, from the first cause to the last effect. The part whose page is shown is lit. On a narrow page the parts have no
- * details. `missing`: what the row leaves out, and why; empty if nothing. Without parts, it keeps the height of one row.
+ * Draws a chain of connected parts, from the first cause to the last effect. The part whose page is open is highlighted. `missing`: a
+ * sentence about parts that are left out, and why; empty if none are.
  */
 export function Strip({ label, parts, missing }: { label: string; parts: readonly StripPart[]; missing: string }) {
   return (

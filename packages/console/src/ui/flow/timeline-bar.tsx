@@ -7,7 +7,7 @@ import { Icon } from "../icon.tsx";
 import { barPlace, type FlowAxis } from "./axis.ts";
 import styles from "./timeline-bar.module.css";
 
-/** A bar of the timeline: a time in which a step ran or waited. */
+/** A bar of a job's timeline: a time span in which a step ran or waited. */
 export type TimelineBar = {
   readonly id: string;
   /** Start and end in epoch milliseconds. `to` is undefined while the bar grows. */
@@ -25,7 +25,7 @@ const numberPx = 18;
 /** Width in pixels of the icon of a wait with its margins, and of a letter of its length. */
 const wait = { iconPx: 24, letterPx: 6.5 };
 
-/** Draws a bar. Its text has the times, so that the timeline needs no second table. */
+/** Draws one bar of a job's timeline. A screen reader reads the bar's start and end, so the page needs no second table of times. */
 export function Bar({ bar, axis, zone }: { bar: TimelineBar; axis: FlowAxis; zone: Zone }) {
   return bar.to === undefined ? (
     <GrowingBar bar={bar} axis={axis} zone={zone} />

@@ -27,8 +27,8 @@ type GraphWindow = {
 };
 
 /**
- * Returns the window of a graph. The graph fits into it at first, and again when the window changes its size before the user has moved the
- * graph. Dragging moves the graph; the wheel zooms while Ctrl is pressed, so that the page still scrolls.
+ * Returns the window in which the user sees a graph. At first the whole graph fits; dragging moves it. The mouse wheel zooms only while Ctrl
+ * is pressed, so that it otherwise scrolls the page.
  */
 export function useView(graph: Pick<GraphLayout, "width" | "height">): GraphWindow {
   const frame = useRef<HTMLDivElement>(null);

@@ -14,7 +14,7 @@ const firstScaleMin = 0.62;
 /** Distance in pixels that stays free between a node that is brought into view and the edge of the window. */
 const edgePx = 24;
 
-/** Returns the view that shows a whole graph in the middle of its window, at most in its natural size. */
+/** Returns the view (position and scale) that shows a whole graph in the middle of its window. The graph is never enlarged. */
 export function fitView(graph: Size, win: Size): GraphView {
   return centred(graph, win, clamp(Math.min(win.width / graph.width, win.height / graph.height, 1)));
 }
@@ -30,14 +30,17 @@ function centred(graph: Size, win: Size, scale: number): GraphView {
   return { scale, x: Math.max(0, left), y: Math.max(0, top) };
 }
 
-/** Returns the view after a change of the scale by a factor. The place `at` of the window keeps its part of the graph. */
+/**
+ * Returns the view of a graph after a change of its scale by `factor`. The part of the graph at the point `at` of the window stays at that
+ * point.
+ */
 export function zoomView(view: GraphView, factor: number, at: GraphPoint): GraphView {
   const scale = clamp(view.scale * factor);
   const change = scale / view.scale;
   return { scale, x: at.x - (at.x - view.x) * change, y: at.y - (at.y - view.y) * change };
 }
 
-/** Returns the view moved as little as possible, so that a part of the graph is in the window. */
+/** Returns the view of a graph, moved as little as possible so that the rectangle `rect` of the graph is visible in the window. */
 export function showRect(view: GraphView, rect: GraphRect, win: Size): GraphView {
   const place = (at: number, length: number, size: number) => {
     const [from, to] = [at, at + length];
@@ -56,7 +59,10 @@ function clamp(scale: number): number {
   return Math.min(scales.max, Math.max(scales.min, scale));
 }
 
-/** Returns the id of the next node in a direction: the nearest one, of which those straight ahead count as nearer. Undefined if none. */
+/**
+ * Returns the id of the node that an arrow key reaches from the node `from`: the nearest one in this direction, with preference for nodes
+ * straight ahead. Undefined if there is none.
+ */
 export function neighbourOf(
   from: string,
   direction: GraphPoint,
@@ -75,7 +81,7 @@ export function neighbourOf(
   return ahead.toSorted((a, b) => a.far - b.far)[0]?.id;
 }
 
-/** Returns the line of an edge, and the place for its label. */
+/** Returns the line of an edge in a graph as an SVG path, and the position of its label. */
 export function edgeLine(from: GraphRect, to: GraphRect, points: readonly GraphPoint[]) {
   return { path: edgePath(from, to, points), at: labelPlace(from, to, points) };
 }

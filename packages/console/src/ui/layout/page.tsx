@@ -16,7 +16,7 @@ let headedPath: string | undefined;
 /** True if a removed heading had the keyboard focus. False again when the next heading is shown. */
 let isFocusLost = false;
 
-/** Name of the site, at the end of the title in the browser's tab. The portal has the name of its project. */
+/** Name of the site, which is shown at the end of each title in the browser's tab. In the portal it is the project's name. */
 export const SiteName: Context<string> = createContext("svc");
 
 /** Element of the top bar in which pages draw their path: the link to the parent page, and their title. Null if there is none. */

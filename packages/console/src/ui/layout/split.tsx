@@ -13,7 +13,8 @@ export function Split({ list, panel }: { list: ReactNode; panel: ReactNode }) {
 }
 
 /**
- * The panel of the row that the user opened in a list. `link`: leads to the row's page. The Escape key in the list also closes the panel.
+ * The panel next to a list that shows the row which the user opened. `link`: a link to the row's own page. The Escape key closes the panel,
+ * also when the list has the focus.
  */
 export function SidePanel({
   title,

@@ -9,7 +9,7 @@ const keys: Readonly<Record<string, (at: number, count: number) => number>> = {
   End: (_, count) => count - 1,
 };
 
-/** A row of tabs. One tab is shown at a time; the page stores which one in a search parameter. */
+/** A row of tabs, of which one is open at a time. The page's address stores the open tab in a search parameter. */
 export function Tabs<Id extends string>({
   label,
   tabs,

@@ -27,8 +27,8 @@ const marks: Readonly<Record<string, readonly [colour: number, path: string]>> =
 };
 
 /**
- * The mark of an app: a drawing for each shipped app, and the first letters of any other app, in a colour that is always the same for the
- * app. `slug`: slug of the app, or of one of its tools or triggers. It has no accessible name, because a text next to it names the app.
+ * The logo of an app: a drawing for each app that svc ships, or else the app's first letters in a colour that is always the same. `slug`:
+ * slug of the app, or of one of its tools or triggers. Text next to the logo must name the app.
  */
 export function AppMark({ slug, size = "medium" }: { slug: string; size?: "small" | "medium" | "large" }) {
   const [app = ""] = slug.split(".");
@@ -59,7 +59,7 @@ export function AppMark({ slug, size = "medium" }: { slug: string; size?: "small
   );
 }
 
-/** The mark of an app before a text, such as the name of one of its tools. A text that is too long ends with an ellipsis. */
+/** The logo of an app, followed by a text such as the name of one of its tools. A text that is too long ends with an ellipsis. */
 export function AppNamed({ slug, children }: { slug: string; children: ReactNode }) {
   return (
     <span className={styles["named"]}>

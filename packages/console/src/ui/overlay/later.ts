@@ -23,8 +23,8 @@ function change(to: State): void {
 }
 
 /**
- * Loads the parts that open over a page. Returns false if this fails. They are then loaded again after a pause, or as soon as the service
- * answers again.
+ * Loads the code of dialogs and menus, which is not part of the first page. Returns false if this fails; the code is then loaded again after
+ * a pause, or when the service answers again.
  */
 export function loadParts(): Promise<boolean> {
   stopWaiting();
@@ -60,7 +60,7 @@ export function whenIdle(act: () => void): void {
   else setTimeout(act, 500);
 }
 
-/** Returns the parts that open over a page; undefined until they are loaded. `isWanted`: true to load them now. */
+/** Returns the components for dialogs and menus; undefined until their code is loaded. `isWanted`: true to start loading now. */
 export function useParts(isWanted: boolean): Parts | undefined {
   useEffect(() => {
     if (isWanted) void loadParts();
@@ -68,7 +68,7 @@ export function useParts(isWanted: boolean): Parts | undefined {
   return useSyncExternalStore(subscribe, () => state.parts);
 }
 
-/** Returns true if the last attempt to load the parts failed. */
+/** Returns true if the last attempt to load the code of dialogs and menus failed. */
 export function usePartsLost(): boolean {
   return useSyncExternalStore(subscribe, () => state.isLost);
 }
@@ -79,8 +79,8 @@ function subscribe(listener: () => void): () => void {
 }
 
 /**
- * Returns properties for a button whose menu is not loaded yet, and the user's action on the button. A press counts until the focus leaves
- * the button: a menu that opened later would take the focus from a field in which the user types.
+ * Returns properties for a button whose menu is not loaded yet, and what the user did with it. A press opens the menu later, unless the
+ * focus has left the button: the menu would then take it from a field in which the user types.
  */
 export function useEarlyButton() {
   const isFocused = useRef(false);

@@ -12,7 +12,7 @@ import type { Begun, ChoiceOption, ChoiceProps, DialogProps, MenuEntry, MenuProp
 
 export { OpenPalette } from "./open-palette.tsx";
 
-/** Draws a dialog with the library of dialogs. See `Dialog`. */
+/** Draws a dialog with the library that is loaded later. The component `Dialog` loads this one and describes its properties. */
 export function OpenDialog({
   open,
   onClose,
@@ -38,7 +38,10 @@ export function OpenDialog({
   );
 }
 
-/** Draws a button with its menu. `begun`: what the user did with the button before. See `Menu`. */
+/**
+ * Draws a button and its menu with the library that is loaded later. `begun`: the user's action on the button before it was loaded. The
+ * component `Menu` describes the other properties.
+ */
 export function OpenMenu({ label, children, entries, kind = "quiet", begun }: MenuProps & { begun: Begun }) {
   const button = useRef<HTMLButtonElement>(null);
   useBegun(button, begun);
@@ -82,7 +85,10 @@ function MenuLine({ entry: { words, note, icon, checked, onPress } }: { entry: M
 /** Minimum number of options for which a choice has a search field. */
 const searchedFrom = 9;
 
-/** Draws a choice with its list of options. `look`: properties of its button. `begun`: what the user did with the button before. */
+/**
+ * Draws a select field with its list of options. `look`: properties of its button. `begun`: the user's action on the button before this code
+ * was loaded.
+ */
 export function OptionList({
   label,
   value,

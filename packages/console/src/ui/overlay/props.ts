@@ -45,5 +45,5 @@ export type ChoiceProps = {
   onChange: (value: string) => void;
 };
 
-/** The action of the user on a button before its menu was loaded. */
+/** The user's action on a button before the code of its menu was loaded. The menu then opens or gets the focus at once. */
 export type Begun = "nothing" | "focused" | "pressed";

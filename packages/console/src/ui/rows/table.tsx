@@ -3,8 +3,8 @@ import { classNames } from "../class-names.ts";
 import styles from "./table.module.css";
 
 /**
- * A small table of figures. The first cell of each row is the name of the row. `label`: the name of the table. `ofTexts`: true if its cells
- * are texts and states, which begin at the left of their columns.
+ * A small table of figures. The first cell of each row is the row's name. `label`: name of the table. `ofTexts`: true if the cells contain
+ * texts, which are aligned left; figures are aligned right.
  */
 export function Table({
   label,

@@ -9,7 +9,10 @@ import { Tabs } from "../../../ui/layout/tabs.tsx";
 import { argumentsText, formFault, toForm, toJson } from "./arguments.ts";
 import type { TryInput } from "./use-try.ts";
 
-/** Draws the arguments of a call, as a form or as JSON. Both show the same values. `mode`: the format that the address names. */
+/**
+ * Draws the arguments of a tool call, as a form or as JSON. The user can switch between them. `mode`: `json` if the page's address asks for
+ * JSON.
+ */
 export function ArgumentsField({
   shape,
   input: { typed, setTyped, fault },

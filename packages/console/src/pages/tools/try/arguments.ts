@@ -56,7 +56,7 @@ function losesDigits(text: string): boolean {
   return [...text.matchAll(tokens)].some(([token]) => !token.startsWith('"') && !isExactDouble(token));
 }
 
-/** True if the JSON of an object has the property `confirm`, which confirms a destructive call. */
+/** True if a JSON object (as text) has the property `confirm`, with which a call confirms a destructive tool call itself. */
 export function confirmsItself(text: string): boolean {
   return textFault(text) === undefined && Object.hasOwn(JSON.parse(text), "confirm");
 }

@@ -12,8 +12,8 @@ import type { CallCheck, TriedCall, useSend } from "./use-calls.ts";
 import type { TryInput } from "./use-try.ts";
 
 /**
- * Draws the buttons that send a call. They depend on the tool's class. A destructive call needs confirmation: the user first sends the call
- * to see it, and then confirms it.
+ * Draws the buttons that send a tool call. They depend on the tool's class. For a destructive call, the first button only shows the request
+ * that would be sent, and a second button then confirms and sends the call.
  */
 export function SendButtons({
   tool: { accessClass },

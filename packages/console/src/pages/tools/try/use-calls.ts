@@ -7,7 +7,7 @@ import { confirmed } from "./arguments.ts";
 /** A call as the user writes it: the tool, the entity (customer or user) and the arguments. */
 export type WrittenCall = { readonly toolSlug: string; readonly entityId: string; readonly argumentsJson: string };
 
-/** The result of the service's check of a call. The check runs before the call is sent. */
+/** Result of the service's check of a tool call that the user is writing. The check runs before the call is sent. */
 export type CallCheck = {
   readonly answer: CallToolResponse | undefined;
   readonly error: unknown;
@@ -16,7 +16,8 @@ export type CallCheck = {
 };
 
 /**
- * A call that the user made. `of`: the written call as text. `answer`: the service's answer. `at`: the time of the call, in milliseconds.
+ * A tool call that the user has sent. `of`: the call as text, to compare with the form. `answer`: the service's answer. `at`: time of the
+ * call, in epoch milliseconds.
  */
 export type TriedCall = { readonly of: string; readonly answer: CallToolResponse; readonly at: number };
 

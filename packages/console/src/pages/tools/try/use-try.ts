@@ -27,8 +27,8 @@ export type TryInput = {
 };
 
 /**
- * Returns the user's input and stores it in the browser, without sensitive values. Default entity (customer or user): the first entity that
- * has an account.
+ * Returns the user's input for a tool call, and keeps it in the browser without sensitive values. The default entity (customer or user) is
+ * the first that has an account.
  */
 export function useTryInput({
   projectId,

@@ -15,17 +15,20 @@ export function openDriver<Types extends Record<string, postgres.PostgresType>>(
 }
 
 /**
- * Setting that every client of svc gives its sessions. PostgreSQL shows the setting to the session, without any effect. A connection pooler
- * that passes no settings on refuses or drops it.
+ * Setting that svc gives each of its database sessions, to detect a connection pooler. It has no effect in PostgreSQL, which only returns
+ * it. A pooler that does not pass settings on refuses or drops it.
  */
 export const sessionMark = { "svc.session": "kept" } as const;
 
-/** Error text if a connection pooler such as PgBouncer is at the address of the database, and does not pass settings of sessions on. */
+/**
+ * Error text for a database address at which a connection pooler such as PgBouncer answers and does not pass the session settings of svc on
+ * to PostgreSQL.
+ */
 export const poolerText =
   "SVC_DATABASE_URL: a connection pooler, such as PgBouncer, answers at this address and does not pass on the settings of sessions. " +
   "Write the address of PostgreSQL itself: each process of svc has its own pool of at most 20 connections";
 
-/** Returns true if a connection pooler refused the settings of a session. */
+/** Returns true if a connection pooler (such as PgBouncer) refused the settings with which svc opened a database session. */
 export function isPoolerRefusal(error: unknown): boolean {
   return someCause(
     error,

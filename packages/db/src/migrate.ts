@@ -120,10 +120,13 @@ async function assertComplete(sql: postgres.Sql, known: readonly MigrationMeta[]
   );
 }
 
-/** Migrations of a database: how many of this version's are not applied yet, and how many applied ones this version does not know. */
+/**
+ * The differences between a database and this version of svc. `pending`: number of migrations that are not applied yet. `unknown`: number of
+ * applied migrations that this version does not have.
+ */
 export type MigrationCounts = { readonly pending: number; readonly unknown: number };
 
-/** Returns how the migrations of a database differ from those of this version. Reads only, and migrates nothing. */
+/** Returns the differences between the migrations of a database and those of this version of svc. It only reads. */
 export async function countMigrations(sql: postgres.Sql): Promise<MigrationCounts> {
   const known = readMigrationFiles({ migrationsFolder }).map(({ hash }) => hash);
   const applied = await appliedHashes(sql);

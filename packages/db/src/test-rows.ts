@@ -119,8 +119,8 @@ export function settlement(
 }
 
 /**
- * Fills a queue: `count` events of the project, one second apart from `fromMs`. Each has one pending delivery to the subscription, due when
- * the event was received. Returns the tasks, oldest first.
+ * For tests: fills the delivery queue of a subscription with `count` events, one second apart from `fromMs`. Each event has one pending
+ * delivery, due when the event was received. Returns the tasks, oldest first.
  */
 export async function fillQueue(
   db: Database,

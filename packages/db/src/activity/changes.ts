@@ -75,7 +75,9 @@ const newRowsMax = 1_000;
 /** Maximum rows that one read scans to find the new rows of one project. The scanned rows belong to all projects. */
 const scannedRowsMax = 5_000;
 
-/** Returns rows created in a project since a time, in their current state: the newest 1,000 of each kind. */
+/**
+ * Returns the rows that were created in a project since the given time, in their current state: of each requested kind, the newest 1,000.
+ */
 export async function readNewOfProject(
   db: Executor,
   projectId: ProjectId,
@@ -101,7 +103,7 @@ const selectAgain = statement<ChangedRow>(
   `${againOf("delivery", "$1")} union all ${againOf("call", "$2")} union all ${againOf("job", "$3")} union all ${againOf("ask", "$4")}`,
 );
 
-/** Returns the current states of given rows, which the caller has read before. Deleted rows are absent from the result. */
+/** Returns the current states of rows that the caller has read before, to find changes. Deleted rows are absent from the result. */
 export async function readWatchedAgain(
   db: Executor,
   rows: readonly Pick<WatchedRow, "kind" | "id">[],

@@ -20,7 +20,7 @@ export type FailureCount = {
   readonly title: Buffer;
 };
 
-/** Maximum number of groups of failures that a project may have in a day. */
+/** Maximum number of failure groups (failures with the same cause) that svc stores for one project and day. */
 export const failureGroupsMax = 1_000;
 
 /**
@@ -47,7 +47,10 @@ const addGroups = statement(
      newest_id = greatest(f.newest_id, excluded.newest_id), title = excluded.title, remedies = excluded.remedies`,
 );
 
-/** Adds failures of one project and day to the stored groups. `dayMs`: start of the day. All fingerprints must be different. */
+/**
+ * Adds failures to the stored groups of a project's failures on one day. A group has the failures with one cause (fingerprint). `dayMs`:
+ * start of the day. All given fingerprints must be different.
+ */
 export async function addFailureGroups(
   db: Executor,
   { projectId, dayMs }: { readonly projectId: ProjectId; readonly dayMs: number },
@@ -66,12 +69,12 @@ export async function addFailureGroups(
   ]);
 }
 
-/** A stored group of failures of one day. `dayMs`: start of the day, epoch milliseconds. */
+/** A stored group of failures that have the same cause and happened on one day. `dayMs`: start of the day in epoch milliseconds. */
 export type StoredFailures = FailureCount & { readonly dayMs: number };
 
 const prefixes = { call: "call", delivery: "dlv", job: "job" } as const;
 
-/** Returns the groups of failures of a project, of the days from `sinceMs` to `untilMs`. */
+/** Returns the groups of a project's failures (failures with the same cause) on the days from `sinceMs` to `untilMs`. */
 export async function listFailureGroups(
   db: Executor,
   projectId: ProjectId,
@@ -107,7 +110,7 @@ const sweepGroups = statement<{ one: number }>(
    returning 1 as one`,
 );
 
-/** Deletes up to `limit` groups of failures of days before `beforeMs`. Returns how many it deleted. */
+/** Deletes up to `limit` groups of failures whose day is before `beforeMs`. Returns the number of deleted groups. */
 export async function sweepFailureGroups(db: Executor, beforeMs: number, limit: number): Promise<number> {
   return (await sweepGroups(db, [isoTime(beforeMs), limit])).length;
 }

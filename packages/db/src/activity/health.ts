@@ -4,7 +4,10 @@ import { liveEpochs } from "../deliveries/epoch.ts";
 import { isUnhealthy } from "../schema/triggers.ts";
 import { statement } from "../sql/statement.ts";
 
-/** Health of the whole deployment. Each count is exact up to 10,000. Each age is in seconds, and 0 if nothing waits. */
+/**
+ * Counts and ages that show the health of the whole deployment. Each count is exact up to 10,000. Each age is that of the oldest waiting
+ * item, in seconds; 0 if nothing waits.
+ */
 export type DeploymentHealth = {
   readonly activeAccounts: number;
   readonly expiredAccounts: number;
@@ -85,7 +88,7 @@ const read = statement<DeploymentHealth>(
    from ages`,
 );
 
-/** Returns the health of the deployment at a time, in one statement. */
+/** Returns the health of the whole deployment, read with one statement. `nowMs`: the present time, from which ages are counted. */
 export async function readDeploymentHealth(db: Executor, nowMs: number): Promise<DeploymentHealth> {
   const [health] = await read(db, [isoTime(nowMs)]);
   if (health === undefined) throw new Error("the health of the deployment has no row");

@@ -3,8 +3,8 @@ import type { Executor } from "../connect.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 
 /**
- * The activity counts that a caller requests. `series`: the kinds of counts. `subject`: id of the subscription, or slug of the toolkit,
- * whose activity is counted; empty for the totals of the project. Times are in epoch milliseconds.
+ * The activity counts that a caller requests. `series`: the kinds of counts, such as events. `subject`: counts only this subscription (id)
+ * or toolkit (slug); empty for the whole project. Times are in epoch milliseconds.
  */
 export type ActivityQuery = {
   readonly series: readonly string[];

@@ -21,7 +21,10 @@ import { type RawRow, selectList } from "../sql/select-list.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 import { runColumns, type StandingRunRecord } from "../standing/runs.ts";
 
-/** Maximum number of rows of a kind that a trace reads for each row above them: the 20 that it shows, and 1 that shows if there are more. */
+/**
+ * Maximum number of effects of one kind that a trace reads for each cause: the 20 that it shows, and one more that proves that there are
+ * others.
+ */
 export const tracedMax = 21;
 /** Maximum number of schedules for which a trace searches the run that an event started. */
 const listenersMax = 50;
@@ -115,7 +118,10 @@ const selectEvents = statement<RawRow<Omit<Event, "payload">>>(
    order by e.id desc limit ${tracedMax}`,
 );
 
-/** Returns the events that started a run, without their payloads, newest first, at most 21. `eventId`: the event that the run names. */
+/**
+ * Returns the events that started a run of a schedule, newest first, at most 21, without their payloads. `eventId`: the event that is stored
+ * in the run itself.
+ */
 export async function readEventsOfRun(
   db: Executor,
   projectId: ProjectId,
@@ -137,7 +143,7 @@ const selectLineage = statement<{ id: string }>(
    select id from lineage order by depth`,
 );
 
-/** Returns the id of a job and the ids of its parent jobs, from the job upward. Empty if the project has no such job. */
+/** Returns the ids of a job and of its parent jobs, from the job up to the topmost parent. Empty if the project has no such job. */
 export async function readLineage(db: Executor, projectId: ProjectId, id: Id<"job">): Promise<Id<"job">[]> {
   return (await selectLineage(db, [uuidOfId(id), uuidOfId(projectId)])).map((row) => idOfUuid("job", row.id));
 }
@@ -240,7 +246,7 @@ type JobSpan = { readonly id: Id<"job">; readonly sinceMs: number; readonly unti
 type CallsOfJobs = { readonly calls: readonly ToolCallSummary[]; readonly unscanned: ReadonlySet<Id<"job">> };
 
 /**
- * Returns the newest calls of jobs, in the order in which they began: of each job at most 21 that failed, and 21 others. Scans at most
+ * Returns the newest calls of jobs in the order in which they began: at most 21 failed calls and 21 other calls of each job. Reads at most
  * 20,000 calls.
  */
 export async function readCallsOfJobs(

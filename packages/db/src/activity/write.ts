@@ -39,12 +39,12 @@ const addHours = compose(
     on conflict (project_id, series, subject, at, outcome) do update set count = a.count + excluded.count`,
 );
 
-/** Adds counts per minute to the stored counts. All given keys must be different. */
+/** Adds counts of activity per minute to the stored counts. The given counts must differ in project, series, subject, outcome or minute. */
 export async function addActivityMinutes(db: Executor, counts: readonly ActivityCount[]): Promise<void> {
   await addMinutes(db, { counts });
 }
 
-/** Adds counts per hour to the stored counts. All given keys must be different. */
+/** Adds counts of activity per hour to the stored counts. The given counts must differ in project, series, subject, outcome or hour. */
 export async function addActivityHours(db: Executor, counts: readonly ActivityCount[]): Promise<void> {
   await addHours(db, { counts });
 }
@@ -61,7 +61,10 @@ function textOf(table: string): string {
 const sweepMinutes = statement<{ one: number }>("sweep_activity_minutes", textOf("activity_minutes"));
 const sweepHours = statement<{ one: number }>("sweep_activity_hours", textOf("activity_hours"));
 
-/** Deletes up to `limit` counts, per minute or per hour as `of` says, from before `beforeMs`. Returns how many it deleted. */
+/**
+ * Deletes up to `limit` activity counts older than `beforeMs`. `of`: deletes the counts per minute or those per hour. Returns the number of
+ * deleted counts.
+ */
 export async function sweepActivity(
   db: Executor,
   of: "minutes" | "hours",

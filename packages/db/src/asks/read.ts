@@ -89,7 +89,7 @@ const readDue = statement<{ subject: string }>(
 );
 
 /**
- * Returns the `subject` texts of those given tasks that still exist. Each task sends an ask (a question of a job to a person) to the
+ * Returns which of the given tasks still exist, as their `subject` texts. Each task sends an ask (a question of a job to a person) to the
  * project's endpoints.
  */
 export async function readDuePublications(

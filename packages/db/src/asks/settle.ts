@@ -38,7 +38,7 @@ const addEvent = statement<{ id: string }>(
   "update job_asks set event_ids = event_ids || $2::text where id = $1::uuid",
 );
 
-/** Adds an event to a question. svc sent the question to the project's endpoints as this event. */
+/** Records that svc sent a question to the project's endpoints as the event `eventId`. */
 export async function addAskEvent(tx: Executor, id: Id<"ask">, eventId: EventId): Promise<void> {
   await addEvent(tx, [uuidOfId(id), eventId]);
 }
@@ -140,8 +140,8 @@ const passOn = statement<{ id: string }>(
 );
 
 /**
- * Passes a pending ask (a question to a person) from one hop (stage of the escalation) to the next. Returns false if the ask is no longer
- * at that hop.
+ * Passes a pending ask (a question to a person) from the stage `fromHop` of its escalation to the next stage, with a new contact and
+ * deadline. Returns false if the ask is no longer at that stage.
  */
 export async function passAskOn(
   tx: Executor,

@@ -34,8 +34,8 @@ export async function lockAuditChains(tx: Executor): Promise<boolean> {
 }
 
 /**
- * Filter of audit entries that are not in an audit chain yet. `unknownBefore`: entries older than this time match even without an outcome.
- * `without`: projects whose entries do not match.
+ * Selects audit entries that are not yet linked to their project's chain. Entries with an outcome match; without an outcome, only those
+ * older than `unknownBefore`. `without`: projects whose entries do not match.
  */
 export type UnchainedFilter = { readonly unknownBefore: number; readonly without: readonly ProjectId[] };
 

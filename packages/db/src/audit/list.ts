@@ -93,8 +93,8 @@ const selectOfActor = pageStatement("list_audit_events_of_actor", {
 });
 
 /**
- * Returns a page of the audit entries that match the filter, newest first. `after`: id of the last entry of the previous page. `limit`:
- * maximum number of entries.
+ * Returns a page of audit entries that match the filter, newest first. `after`: id of the last entry of the previous page; undefined for the
+ * first page. `limit`: maximum number of entries.
  */
 export function listAuditEvents(
   db: Executor,

@@ -30,7 +30,10 @@ export async function doubtRunningToolCall(
   return (await doubtRunning(db, [uuidOfId(projectId), uuidOfId(id), message])).length > 0;
 }
 
-/** Limits of one step of the search for calls whose node died. */
+/**
+ * Parameters of one step of the search for running calls whose node died: the age of these calls, the message to store in them, and the
+ * maximum number of calls to read.
+ */
 export type LostCallSearch = {
   /** Running calls that began before this time count as lost, because their node must have stopped. In epoch milliseconds. */
   readonly beforeMs: number;

@@ -20,8 +20,8 @@ const insertKeyedCalls = insertRows("insert_keyed_tool_calls", toolCalls, {
 });
 
 /**
- * Begins calls under their idempotency keys, in one round trip: inserts the calls whose key is free. Of concurrent callers with one key,
- * only one inserts its call. Returns for each call, in order, true if it was inserted.
+ * Inserts calls that have idempotency keys, in one round trip, but only those whose key is not used. Of concurrent callers with the same
+ * key, only one inserts its call. Returns for each call, in order, true if it was inserted.
  */
 export async function beginKeyedToolCalls(
   db: Executor,
@@ -65,7 +65,10 @@ const selectHolders = compose(
     join tool_calls c on c.project_id = wanted.project_id and c.idempotency_key = wanted.key`,
 );
 
-/** Returns for each key, in order, the call that holds it; undefined for a free key. One round trip. */
+/**
+ * Returns for each idempotency key, in order, the stored call that has used the key; undefined if no call has. It makes one round trip to
+ * the database.
+ */
 export async function findToolCallKeyHolders(
   db: Executor,
   wanted: readonly ToolCallKey[],
@@ -85,7 +88,8 @@ const releaseKey = statement<{ id: string }>(
 );
 
 /**
- * Removes the idempotency key from a stored call, so that a new call can use the key. Returns false if the call no longer holds the key.
+ * Removes the idempotency key from a stored call, so that a new call can use the key. Returns false if the stored call no longer has the
+ * key.
  */
 export async function releaseToolCallKey(
   db: Executor,

@@ -13,12 +13,12 @@ export const callColumns = selectList(toolCalls, namesBut(toolCalls, "arguments"
 /** A tool call as lists of calls return it: without its arguments, its result and internal columns. */
 export type ToolCallSummary = Omit<Row<typeof toolCalls>, "arguments" | "result" | "replay" | "failure">;
 
-/** Returns the outcomes of unsuccessful calls that a filter includes. The indexes of failed calls contain these outcomes. */
+/** Returns the outcomes of unsuccessful calls that a filter includes. The query reads one index of failed calls for them. */
 export function failuresIn({ outcome, failed = false }: Pick<ToolCallFilter, "outcome" | "failed">) {
   return callFailures.filter((one) => (outcome === undefined || one === outcome) && !(failed && one === "held"));
 }
 
-/** Returns true if a filter includes running or successful calls. */
+/** Returns true if a filter includes running or successful calls. The query must then also read calls that have not failed. */
 export function includesWell({ outcome, failed = false }: Pick<ToolCallFilter, "outcome" | "failed">): boolean {
   return !failed && (outcome === undefined || outcome === "ok" || outcome === "running");
 }

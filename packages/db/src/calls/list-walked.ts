@@ -6,7 +6,7 @@ import type { RawRow } from "../sql/select-list.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 import { callColumns, failuresIn, includesWell, type ToolCallFilter, type ToolCallSummary } from "./list-page.ts";
 
-/** Filters that the scan of calls checks row by row; at least one of them is set. */
+/** Filters of a list of calls that no index supports, so that the scan checks them row by row. At least one of them is set. */
 export type WalkedCallFilter = {
   readonly jobId: Id<"job"> | undefined;
   readonly accountId: AccountId | undefined;
@@ -87,7 +87,10 @@ const selectEnd = statement<{ id: string }>("end_call_walk", endText(ofProject, 
 const selectWalkedOfTool = statement<RawRow<ToolCallSummary>>("walk_calls_of_tool", pageText(ofTool, toolFailures));
 const selectEndOfTool = statement<{ id: string }>("end_call_walk_of_tool", endText(ofTool, toolFailures));
 
-/** Returns a page of the newest matching calls, of one tool or of the project. Searches only the newest 20,000 calls. */
+/**
+ * Returns a page of the newest calls that match the filter, of one tool or of the whole project. It reads only the newest 20,000 calls, so
+ * older matches are not found.
+ */
 export async function walkCalls(
   db: Executor,
   projectId: ProjectId,

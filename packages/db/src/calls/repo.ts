@@ -84,7 +84,9 @@ const selectArguments = statement<{ id: string; arguments: Buffer }>(
        and octet_length(arguments) between 1 and ${listedArgumentsMax} offset 0) c`,
 );
 
-/** Returns the sealed arguments of calls of a project, by id. Calls without arguments and those with large arguments are absent. */
+/**
+ * Returns the encrypted arguments of a project's calls, by call id. Calls without arguments, and calls with too large arguments, are absent.
+ */
 export async function readCallArguments(
   db: Executor,
   projectId: ProjectId,
@@ -103,7 +105,7 @@ export type CallRecord = Omit<StoredCall, "failure">;
 
 type StoredCall = NewRow<typeof toolCalls>;
 
-/** Returns the ledger (stored record of tool calls) row for a call, with the columns that the database stores. */
+/** Converts a call to its row in the ledger (the stored record of tool calls), with the columns as the database stores them. */
 export function storedCall(call: CallRecord): StoredCall {
   const { outcome } = call;
   return { ...call, failure: outcome === "ok" || outcome === "running" ? null : outcome };
@@ -121,7 +123,7 @@ const putCalls = insertRows("put_tool_calls", toolCalls, {
   isOftenLone: true,
 });
 
-/** Writes a batch of different calls: all of them, or none if one fails. */
+/** Writes a batch of calls with different ids to the ledger. If one of them fails, none is written. */
 export async function putToolCalls(db: Executor, calls: readonly CallRecord[]): Promise<void> {
   await putCalls(db, calls.map(storedCall));
 }

@@ -4,7 +4,10 @@ import { type Executor, withTransaction } from "../connect.ts";
 import { findQuotaReached, type QuotaReached } from "../projects/quotas.ts";
 import { privateToolkits, projects, toolkitClients } from "../schema/index.ts";
 
-/** The OAuth client that a project itself has for a private toolkit (an app that the project defined), with its sealed secret. */
+/**
+ * An OAuth client that a project has registered for one of its private toolkits (an app that the project defined), with its encrypted
+ * secret.
+ */
 export type ToolkitClient = Omit<typeof toolkitClients.$inferSelect, "projectId">;
 
 /** An OAuth client that an import found for a toolkit. The toolkit's slug may not be known yet. */
@@ -73,7 +76,8 @@ const columns = {
 };
 
 /**
- * Stores the client that an import found, in the transaction that stores the toolkit. A client that an approver set in the meantime stays.
+ * Stores the OAuth client that an import found, in the transaction that stores the toolkit. Does not replace a client that an approver has
+ * set by hand.
  */
 export async function keepFoundClient(
   tx: Executor,
@@ -83,7 +87,7 @@ export async function keepFoundClient(
   await insert.onConflictDoUpdate({ target, set: client, setWhere: ne(toolkitClients.registration, "manual") });
 }
 
-/** Deletes the client of a toolkit. Returns false if it has none. */
+/** Deletes the OAuth client of a project's private toolkit. Returns false if the toolkit has no client. */
 export async function deleteToolkitClient(
   db: Executor,
   { projectId, slug }: { readonly projectId: ProjectId; readonly slug: string },

@@ -32,13 +32,12 @@ export type NewToolkitSource = {
   readonly listingAccountId: AccountId | null;
 };
 
-/** Columns that a read of a source changes in its row, apart from the differences. */
+/** Columns that svc updates in the row of a toolkit's source after it has read the source, apart from the found changes. */
 export type SourceRead = Pick<NewToolkitSource, "digest" | "options" | "refreshedAt" | "listingAccountId">;
 
 /**
- * A change of a toolkit's source that is stored together with the toolkit. `put`: an import with a new source. `accept`: an approver
- * accepts the waiting changes with the digest `changesDigest`; `rest` are the changes that wait further. `trust`: svc itself accepts
- * changes of a trusted source, which it has just read; `acceptedDigest` identifies them in the audit log, in hexadecimal.
+ * A change of a toolkit's source, stored together with the toolkit. `put`: an import with a new source. `accept`: an approver accepts the
+ * changes with `changesDigest`; those in `rest` still wait. `trust`: svc itself accepts changes of a trusted source that it has just read.
  */
 export type SourceChange =
   | { readonly kind: "put"; readonly source: NewToolkitSource }
@@ -180,7 +179,7 @@ function own(projectId: ProjectId, slug: string) {
 /** A toolkit that a transaction changes. `version`: version of the project's catalog that the transaction makes. */
 type ChangedToolkit = { readonly projectId: ProjectId; readonly slug: string; readonly version: number };
 
-/** Returns the texts that a change of a source stores in its row. They count towards the project's quota of bytes. */
+/** Returns the texts that a change of a toolkit's source will store. The caller counts their bytes for the project's quota. */
 export function textsOf(change: SourceChange | undefined): readonly string[] {
   if (change === undefined) return [];
   if (change.kind === "put") return [change.source.options];
@@ -191,7 +190,10 @@ function waitingTexts(waiting: WaitingChanges | undefined): readonly string[] {
   return waiting === undefined ? [] : [waiting.changes, waiting.nextDefinition];
 }
 
-/** Stores the source of a toolkit that was just stored in the same transaction. Without `change`, the toolkit has no source any more. */
+/**
+ * Stores the source of a toolkit, in the transaction that has just stored the toolkit. Without `change`, deletes the source, because the
+ * toolkit no longer has one.
+ */
 export async function putSource(
   tx: Executor,
   { projectId, slug, version }: ChangedToolkit,
@@ -209,7 +211,8 @@ export async function putSource(
 }
 
 /**
- * Replaces the waiting changes of a source by those that are not accepted. Returns false and changes nothing if other changes wait now.
+ * Stores that an approver accepted changes of a toolkit's source. The changes in `rest` still wait. Returns false and stores nothing if the
+ * waiting changes are not the ones that the approver saw (`changesDigest`).
  */
 export async function acceptSourceChanges(
   tx: Executor,
@@ -225,8 +228,8 @@ export async function acceptSourceChanges(
 }
 
 /**
- * Stores what a trusted source says now, with the changes that svc does not accept by itself, and enters the acceptance in the audit log.
- * Returns false and changes nothing if the source has changed since it was read. `at`: time of the acceptance, epoch milliseconds.
+ * Stores the newly read content of a trusted source, with those changes in `rest` that still need an approver, and adds an audit entry.
+ * Returns false and changes nothing if the source was changed since it was read. `at`: time of the acceptance, epoch milliseconds.
  */
 export async function acceptTrustedChanges(
   tx: Executor,

@@ -33,8 +33,8 @@ type ToolkitTexts = {
 };
 
 /**
- * Returns the reached quota if a project's toolkits (app definitions) would have too many bytes together; undefined if they fit. The texts
- * replace the same part of the toolkit. Call it after `touchCatalog`.
+ * Returns the quota that a project would exceed if its private toolkits (app definitions) had the given new texts; undefined if they fit.
+ * The texts replace those of one toolkit. Call it after `touchCatalog`, which locks the project.
  */
 export async function findBytesReached(
   tx: Executor,

@@ -57,7 +57,10 @@ export async function settleSource(
     .where(and(isSource(key), eq(toolkitSources.leaseUntil, leaseUntilMs)));
 }
 
-/** Makes a source due at a time, if svc reads it by itself and it is due later. The pause after its last read stays. */
+/**
+ * Makes svc read a source again at `dueMs`, if svc reads it regularly and the next read is later. A pause that follows the last read still
+ * applies.
+ */
 export async function hastenSource(db: Executor, key: SourceKey, dueMs: number): Promise<void> {
   const due = sql`${isoTime(dueMs)}::timestamptz`;
   const { nextAt } = toolkitSources;
@@ -77,7 +80,7 @@ const countWaiting = statement<{ count: string }>(
   "select count(*) as count from (select from toolkit_sources where changes_count > 0 limit $1::int) s",
 );
 
-/** Returns the number of toolkits of the deployment whose changes wait for an approver, at most `most`. */
+/** Returns the number of toolkits in all projects that have changes for an approver to accept. Counts at most `most`. */
 export async function countSourcesWithChanges(db: Executor, most: number): Promise<number> {
   return Number((await countWaiting(db, [most]))[0]?.count ?? 0);
 }

@@ -24,7 +24,7 @@ const columns = selectList(connectedAccounts, [
   "isCredentialTaken",
 ]);
 
-/** Columns of an account that a call needs. */
+/** Columns of a connected account that svc needs to make a tool call with it. */
 export type CallableAccountRow = ReturnType<typeof columns.read>;
 
 const selectActive = statement<RawRow<CallableAccountRow>>(
@@ -34,7 +34,10 @@ const selectActive = statement<RawRow<CallableAccountRow>>(
      and entity_id = any($5::text[]) and state = 'active'`,
 );
 
-/** Returns the active accounts of an entity and of the project itself, for one toolkit. svc runs this for every call. */
+/**
+ * Returns the active accounts for one toolkit that belong to an entity (customer or user) or to the project itself. svc runs this for every
+ * call.
+ */
 export async function findActiveAccounts(
   db: Executor,
   query: AccountDefinition & { projectId: ProjectId; entityId: string },

@@ -180,7 +180,10 @@ const countSessions = statement<{ count: number }>(
 
 const countedMax = 10_000;
 
-/** Returns the number of sessions that portal links have opened and that have not ended, at most 10,000. Looks at 100,000 links. */
+/**
+ * Returns the number of portal sessions that have not ended (opened by customers with portal links), at most 10,000. It reads at most
+ * 100,000 links.
+ */
 export async function countPortalSessions(db: Executor, nowMs: number): Promise<number> {
   const [row] = await countSessions(db, [isoTime(nowMs), countedMax]);
   return row?.count ?? 0;

@@ -94,7 +94,7 @@ export function claimPacedDeliveries(db: Executor, parameters: readonly Statemen
   return claim(db, parameters);
 }
 
-/** Returns a time in microseconds since 1970, from one in milliseconds. */
+/** Converts a time in milliseconds since 1970 to microseconds since 1970. */
 export function microsecondsOf(ms: number): number {
   return ms * 1_000;
 }

@@ -90,7 +90,10 @@ export type DeliveryTaskKey = {
   behind: boolean;
 };
 
-/** Fields that identify a delivery task and its lease (one node's right to work on the task), each with its SQL type. */
+/**
+ * The fields that identify a delivery task and its lease (one node's right to work on the task), each with its SQL type. Statements use them
+ * to pass tasks as parameters.
+ */
 export const taskKeyFields = {
   id: idOf("dlv"),
   subscriptionId: idOf("sub"),
@@ -100,8 +103,8 @@ export const taskKeyFields = {
 };
 
 /**
- * Returns the SQL condition that `owner` still holds a delivery task. In this SQL, `t` is a row of delivery_tasks. `i` is the row with the
- * task's key and its lease (time-limited right).
+ * Returns the SQL condition that the node `owner` still has the lease (time-limited right) of a delivery task. In this SQL, `t` is a row of
+ * delivery_tasks, and `i` is the row with the task's key and lease.
  */
 export function isHeldBy(owner: string, epoch = epochOf("i.behind")): string {
   // `epoch` must be a column if there are many tasks. With a constant, PostgreSQL may read all tasks of that epoch.

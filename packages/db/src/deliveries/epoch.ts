@@ -20,8 +20,8 @@ export const liveEpochs = `(array[0, ${currentEpoch}, ${lowPriorityEpoch}])`;
 export const readyEpochs = `(array[${currentEpoch}, ${lowPriorityEpoch}])`;
 
 /**
- * SQL for the due time of a claimed task whose subscription has a pace (limit on deliveries). The time is 1970, so these tasks come first
- * in the queue. The row of the delivery keeps the real due time.
+ * SQL for the due time that a claimed task gets if its subscription has a pace (limit on deliveries). The time is 1970, so that the task
+ * comes first in the queue. The row of the delivery keeps the real due time.
  */
 export const pacedFront = "to_timestamp(0)";
 

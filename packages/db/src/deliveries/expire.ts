@@ -43,7 +43,7 @@ const park = statement<{ delivery_id: string }>(
 );
 
 /**
- * Takes up to `limit` pending deliveries of a subscription off the queue. If the subscription has ended, they become `dead_letter` (given
+ * Removes up to `limit` pending deliveries of a subscription from the queue. If the subscription has ended, they become `dead_letter` (given
  * up). If it is paused, they are parked (stored as waiting, without a due time). Returns the number of changed deliveries.
  */
 export async function expireDeliveries(

@@ -11,15 +11,18 @@ const columns = selectList(deliveries, namesBut(deliveries, "attemptLog"), "d");
 /** A delivery without its attempts. */
 type ListedDelivery = Omit<Row<typeof deliveries>, "attemptLog">;
 
-/** The states of deliveries as people see them: a pending delivery either waits for its first attempt, or is retried. */
+/**
+ * The states of deliveries for display. They divide the pending deliveries: those that wait for the first attempt (`waiting`), and those
+ * that already failed (`retrying`). `failed` is the state `dead_letter`.
+ */
 export const deliveryKinds = ["waiting", "retrying", "failed", "delivered"] as const;
 
-/** One of the states of deliveries as people see them. */
+/** State of a delivery for display, such as `retrying`. It says more than the stored state `pending`. */
 export type DeliveryKind = (typeof deliveryKinds)[number];
 
 /**
- * Conditions by which a list keeps deliveries. An undefined field keeps all. `onlyFailed`: only deliveries that were tried and not
- * delivered. `statusCode`: HTTP status of the latest failed attempt.
+ * Conditions that a delivery must meet to be listed. An undefined field does not restrict the list. `onlyFailed`: only deliveries that had
+ * an attempt and are not delivered. `statusCode`: HTTP status of the latest failed attempt.
  */
 export type DeliveryConditions = {
   readonly state?: ListedDelivery["state"] | undefined;
@@ -29,7 +32,7 @@ export type DeliveryConditions = {
   readonly triggerSlug?: string | undefined;
 };
 
-/** Filter of deliveries. `subscriptionId`: one subscription, or all if undefined. */
+/** Filter of a list of deliveries. `subscriptionId`: lists only deliveries of this subscription; undefined lists those of all. */
 export type WalkedDeliveryFilter = DeliveryConditions & { readonly subscriptionId: SubscriptionId | undefined };
 
 /** SQL of a delivery's state as people see it. `of`: the row of the delivery. */
@@ -99,8 +102,8 @@ const selectEnd = statement<{ id: string | null }>(
 );
 
 /**
- * Returns the newest matching deliveries, and `walkedTo`: the next page continues below this id. Searches at most 20,000 deliveries, the
- * same number for each subscription.
+ * Returns the newest deliveries that match the filter, newest first. It reads at most 20,000 deliveries, the same number for each
+ * subscription. `walkedTo`: id at which the search stopped; the next page continues below it.
  */
 export async function walkDeliveries(
   db: Executor,
@@ -133,7 +136,7 @@ const selectOfEvent = statement<RawRow<ListedDelivery>>(
    order by d.id desc limit $6::int4`,
 );
 
-/** Returns the newest matching deliveries of one event. */
+/** Returns the newest deliveries of one event that match the filter. The walk limits the range of ids and the number of rows. */
 export async function listEventDeliveries(
   db: Executor,
   projectId: ProjectId,

@@ -21,7 +21,10 @@ const promote = statement<Record<never, never>>(
   where t.epoch = 0 and t.subscription_id = d.subscription_id and t.due_at = d.due_at and t.delivery_id = d.delivery_id`,
 );
 
-/** Moves up to `limit` waiting tasks that are due into their queues; returns how many. */
+/**
+ * Makes tasks ready to be sent: moves up to `limit` tasks whose retry is due into the queues of their subscriptions. Returns the number of
+ * moved tasks.
+ */
 export async function promoteDeliveries(db: Executor, nowMs: number, limit: number): Promise<number> {
   return (await promote(db, [isoTime(nowMs), limit])).count;
 }

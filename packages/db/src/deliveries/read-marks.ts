@@ -13,10 +13,8 @@ const scalar = String.raw`(?:[0-9.eE+-]+|null|"(?:[^"\\]|\\.)*")`;
 const entryStart = String.raw`ltrim(substring(left(a.entry #>> '{}', ${startCharsMax}) from '^[0-9]*\[(?:${scalar},){6}"(?:[^"\\]|\\.)*"'), '0123456789')`;
 
 /**
- * SQL that reads an entry of `deliveries.attempt_log` as a list `p`: number, start, duration, URL, address, status and error. An entry is a
- * text after its version, or an object of an earlier version. The answers of endpoints follow after these values and can be large. So only
- * the start of a text is parsed, and a whole text only if its start has another form. `offset 0`: an entry is read once, not once for each
- * use of `p`.
+ * SQL that reads an entry of `deliveries.attempt_log` as a list `p`: number, start, duration, URL, address, status and error. The endpoint's
+ * answer follows these values and can be large, so usually only the start of the text is parsed. `offset 0`: the entry is read only once.
  */
 export const attemptParts = `cross join lateral (select case
     when jsonb_typeof(a.entry) = 'string' then coalesce(${entryStart} || ']', substr(a.entry #>> '{}', strpos(a.entry #>> '{}', '[')))::jsonb
@@ -24,7 +22,10 @@ export const attemptParts = `cross join lateral (select case
     else jsonb_build_array(a.entry -> 'number', a.entry -> 'startedAt', a.entry -> 'durationMs', null, null, a.entry -> 'statusCode', a.entry -> 'error')
   end as p offset 0) parts`;
 
-/** One attempt of a delivery in short. `number`: its number in the retry schedule, which leaves out manual attempts. */
+/**
+ * Short form of one attempt of a delivery, without request and response. `number`: number in the retry schedule, which does not count manual
+ * attempts.
+ */
 export type AttemptMark = {
   readonly number: number;
   readonly startedAt: number;
@@ -49,7 +50,10 @@ const selectMarks = statement<{ id: string; marks: [number, number, number, numb
    where m.marks is not null`,
 );
 
-/** Returns the attempts of deliveries in short, earliest first, at most the latest 50 of each. A delivery without an attempt is absent. */
+/**
+ * Returns the attempts of deliveries in a short form, earliest first, at most the latest 50 of each delivery. A delivery without an attempt
+ * is absent.
+ */
 export async function readAttemptMarks(
   db: Executor,
   projectId: ProjectId,
@@ -67,7 +71,7 @@ export async function readAttemptMarks(
   );
 }
 
-/** The parts of an event from which a list shows it in short. `payload`: JSON text; empty if it has more than 4 KiB. */
+/** The parts of an event with which a list of deliveries shows the event. `payload`: JSON text; empty if it has more than 4 KiB. */
 export type ShortEvent = { readonly triggerSlug: string; readonly payload: string };
 
 /** Maximum size of a payload that is read, in bytes. With it, a page of deliveries is parsed within a few milliseconds. */
@@ -81,7 +85,10 @@ const selectShort = statement<{ id: string; trigger_slug: string; payload: strin
      from events where project_id = $1::uuid and id = w.id and kind in ('event', 'test') offset 0) e`,
 );
 
-/** Returns events in short, by event id. Deleted events, and those of questions to people, are absent. */
+/**
+ * Returns the short form of events (trigger and small payload), by event id. Deleted events and questions that were sent as events are
+ * absent.
+ */
 export async function readShortEvents(
   db: Executor,
   projectId: ProjectId,

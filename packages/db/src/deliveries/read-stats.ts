@@ -79,7 +79,7 @@ const selectStats = statement<StatsRow>(
        from tried where at >= $4::float8 group by part) b) bars`,
 );
 
-/** Results of the deliveries to one subscription in a span. Times are in epoch milliseconds. */
+/** Numbers and times of the deliveries to one subscription in a time span. Times are in epoch milliseconds. */
 export type SubscriptionStats = {
   /** Start of the span that is covered. */
   readonly sinceMs: number;
@@ -103,7 +103,7 @@ export type SubscriptionStats = {
 };
 
 /**
- * Returns the results of the deliveries to one subscription that were queued in a span. Reads at most the newest 5,000 deliveries,
+ * Returns the results of the deliveries to one subscription that were queued in a time span. It reads at most the newest 5,000 deliveries,
  * and at most 16 MiB of stored attempts.
  */
 export async function readSubscriptionStats(

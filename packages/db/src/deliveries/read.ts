@@ -58,7 +58,7 @@ const readDeliveries = statement<{ event_id: string; dead: boolean; pending: boo
      from deliveries where project_id = $1::uuid and event_id = e.event_id having count(*) > 0) d`,
 );
 
-/** Returns the delivery state of events, one entry per event with deliveries. */
+/** Returns a summary of the deliveries of each event. Events without deliveries are absent. */
 export async function readEventDeliveries(
   db: Executor,
   projectId: ProjectId,

@@ -9,7 +9,7 @@ import { arrayLiteral, statement } from "../sql/statement.ts";
 import { type DeliveryTaskKey, isHeldBy, taskKeyFields } from "./enqueue.ts";
 import { epochOf } from "./epoch.ts";
 
-/** Result of one attempt, and the new state of its delivery. */
+/** Result of one attempt of a delivery, and the new state of the delivery. It also identifies the task that the node held. */
 export type DeliverySettlement = DeliveryTaskKey & {
   projectId: ProjectId;
   state: "pending" | "delivered" | "dead_letter";
@@ -79,7 +79,7 @@ const deadSubscription = selectList(
   "s",
 );
 
-/** A delivery that has ended as `dead_letter`, with its subscription and the error of its last attempt. */
+/** A delivery that svc gave up (state `dead_letter`), with its subscription and the error of its last attempt. */
 export type DeadDelivery = Readonly<
   Row<typeof subscriptions, "projectId" | "endpointUrl" | "toolkitSlug" | "triggerSlug" | "entityId">
 > & { readonly deliveryId: DeliveryId; readonly subscriptionId: SubscriptionId; readonly lastError: string };

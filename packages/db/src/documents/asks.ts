@@ -9,12 +9,12 @@ import { asWritten, documentList, documentType } from "./document.ts";
 type EscalationHopDocument = { readonly principalId: string; readonly timeoutSeconds: number };
 
 /**
- * Reads and writes the JSON of the column `job_asks.escalation`: the contacts that a question goes to one after the other, each with its
- * timeout.
+ * Reads and writes the JSON of the column `job_asks.escalation`: the contacts whom svc asks one after the other, and how long it waits for
+ * each.
  */
 export const escalationDocument = documentList(documentType<EscalationHopDocument>("job_asks.escalation", [asWritten]));
 
-/** Document type of the column `job_asks.counts`: the numbers of rows that the question is about, by result. */
+/** Reads and writes the JSON of the column `job_asks.counts`: for a question about rows of a job, the number of these rows by result. */
 export const askCountsDocument = documentType<RowCounts>("job_asks.counts", [asWritten]);
 
 /** Reads and writes the JSON of the column `project_policies.confirm`: which calls of a project a person must confirm. */

@@ -70,14 +70,14 @@ export type PaceDocument = {
 };
 
 /**
- * Document type of the column `jobs.binding`: the scope of the key that began the job. If a person confirmed the call that the job makes,
- * the document also names the only account that the job may use.
+ * Reads and writes the JSON of the column `jobs.binding`: the limits (scope) of the key that started the job. If a person confirmed the
+ * job's call, it also names the only account that the job may use.
  */
 export const jobBindingDocument = documentType<JobBinding>("jobs.binding", [asWritten]);
 
 /**
- * Document type of the column `standing_programs.binding`: the scope (entity, apps' toolkits, access classes) that limits a standing
- * program (a schedule).
+ * Reads and writes the JSON of the column `standing_programs.binding`: the entity, toolkits and access classes to which a standing program
+ * (a schedule) is limited.
  */
 export const standingBindingDocument = documentType<Binding>("standing_programs.binding", [asWritten]);
 
@@ -91,8 +91,8 @@ export type RowCounts = {
 };
 
 /**
- * Numbers of tool calls, without undo calls. `read`, `write`, `destructive`: calls by access class. `retried`: repeated calls among all of
- * these. `unknown`: calls with unknown outcome among all of these.
+ * Numbers of tool calls, without undo calls. `read`, `write`, `destructive`: calls by access class. `retried`: how many of all these calls
+ * were repeated. `unknown`: how many of them have an unknown outcome.
  */
 export type CallCounts = {
   readonly read: number;
@@ -102,7 +102,10 @@ export type CallCounts = {
   readonly unknown: number;
 };
 
-/** Fields of RowCounts in the order in which a stored list contains their values. The list has no field names. */
+/**
+ * The fields of RowCounts, in the order in which their values are stored. The values are packed into one text without field names, to save
+ * space.
+ */
 export const rowCountFields: PackedFields<RowCounts> = {
   in: true,
   ok: true,

@@ -25,8 +25,8 @@ export function asWritten<T>(stored: Readonly<Record<string, unknown>>): T {
 }
 
 /**
- * Returns a document type, which reads and writes one kind of stored JSON document. `readers`: one reader for each version, from version 1.
- * Documents are written in the last version. `stored`: returns the object or text to store.
+ * Returns a document type, which reads and writes one kind of stored JSON document. `readers`: one function per version, from version 1,
+ * that converts a stored document; new documents get the last version. `stored`: returns the object or text to store.
  */
 export function documentType<T extends object>(
   name: string,
@@ -59,15 +59,15 @@ export function documentType<T extends object>(
   };
 }
 
-/** Returns true if `text` is a document that is stored as a version and a text. Returns false if it is JSON. */
+/** Returns true if `text` is a document in packed form: a version number followed by a text. Returns false if it is JSON. */
 export function isVersionedText(text: string): boolean {
   const first = text.charCodeAt(0);
   return first >= 0x31 && first <= 0x39;
 }
 
 /**
- * Returns the type of a list of documents. Each document in the list has its own version, because a newer svc adds documents to a list that
- * an older svc began.
+ * Returns the document type for a list of documents. Each document in the list has its own version, because a newer svc adds documents to a
+ * list that an older svc began.
  */
 export function documentList<T>(entry: DocumentType<T>): DocumentType<readonly T[]> {
   return {
@@ -106,7 +106,7 @@ function unknownVersion(name: string, version: unknown, known: number): Error {
   );
 }
 
-/** Document type of the column `project_policies.quotas`: the configured quotas, by name. */
+/** Reads and writes the JSON of the column `project_policies.quotas`: the quotas that an administrator set for a project, by name. */
 export const quotasDocument = documentType<Quotas>("project_policies.quotas", [asWritten]);
 
 /**

@@ -4,7 +4,10 @@ import { asWritten, documentType } from "./document.ts";
 import { type PackedFields, packedDocument } from "./packed.ts";
 import { type DecisionDocument, type EstimateDocument, estimateFields, type SagaDocument } from "./programs.ts";
 
-/** Content of `jobs.child`: the position of a child job in its parent job, and its share of the parent job's limits. */
+/**
+ * Content of `jobs.child`: the step and row of the parent job that started a child job, and the part of the parent's limits that the child
+ * job may use.
+ */
 export type ChildDocument = {
   readonly stepId: string;
   /** For a map step (a step that runs once for each row): position of the row. 0 for all other steps. */
@@ -18,7 +21,7 @@ export type ChildDocument = {
   };
 };
 
-/** Document type of the column `jobs.child`: the child job's position and limits. */
+/** Reads and writes the JSON of the column `jobs.child`: the child job's place in its parent job, and its limits. */
 export const childDocument = documentType<ChildDocument>("jobs.child", [asWritten]);
 
 /**
@@ -65,7 +68,7 @@ export type ParkDocument = {
 /** Reads and writes the JSON of the column `jobs.park`: why a parked job waits. */
 export const parkDocument = documentType<ParkDocument>("jobs.park", [asWritten]);
 
-/** Limits of a job. Fields have the names of the message JobLimits. */
+/** Limits of a job, such as its maximum number of calls. The fields have the names of the API's message JobLimits. */
 export type LimitsDocument = {
   readonly deadlineSeconds: number;
   readonly toolCalls: number;
@@ -76,7 +79,7 @@ export type LimitsDocument = {
 };
 
 /**
- * Content of `jobs.receipt`: the stored report of an ended job. Fields have the names of the message Receipt. Times are in epoch
+ * Content of `jobs.receipt`: the stored report of an ended job. The fields have the names of the API's message Receipt. Times are in epoch
  * milliseconds.
  */
 export type ReceiptDocument = {
@@ -163,7 +166,7 @@ export const receiptDocument = packedDocument<StoredReceipt>("jobs.receipt", [as
 /** Reads and writes the JSON of the column `job_attempts.receipt`: the stored summary of an earlier attempt of a job. */
 export const attemptReceiptDocument = packedDocument<StoredReceipt>("job_attempts.receipt", [asWritten], receiptFields);
 
-/** Content of `jobs.used`: how much of its limits a job has used. */
+/** Content of `jobs.used`: how much of each of its limits a job has used, such as its number of calls. */
 export type UsedDocument = {
   readonly toolCalls: number;
   readonly writes: number;

@@ -12,9 +12,8 @@ export type LogEntry = {
 };
 
 /**
- * Reads and writes the column `job_events.following`. Each log entry becomes one line with tabs between the values, because JSON text
- * contains neither tabs nor line breaks. Frequent texts are replaced by one character each. If a value already contains such a character,
- * all entries are stored as JSON.
+ * Reads and writes the column `job_events.following`, which has several log entries of a job. Each entry is one line with tabs between its
+ * values, and frequent texts are replaced by one character. If a value already contains such a character, all entries are stored as JSON.
  */
 export const logEntriesDocument: DocumentType<readonly LogEntry[]> = documentType(
   "job_events.following",

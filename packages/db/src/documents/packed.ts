@@ -2,8 +2,8 @@ import { isObject } from "@svc/core";
 import { type DocumentReader, type DocumentType, documentType } from "./document.ts";
 
 /**
- * The fields of a document, in the order in which their values are packed into one text. `true`: the value of the field is packed
- * unchanged.
+ * The fields of a document, in the order in which their values are packed into one text. `true`: the value is stored unchanged; otherwise it
+ * is an object with its own fields.
  */
 export type PackedFields<T extends object> = {
   readonly [Name in keyof T]-?: NonNullable<T[Name]> extends readonly unknown[]

@@ -3,7 +3,7 @@ import { asWritten } from "./document.ts";
 import { packedDocument } from "./packed.ts";
 import type { DecisionDocument } from "./programs.ts";
 
-/** An error code of a step, and its details. */
+/** One kind of error in a step: its code, the number of calls or rows with it, the first row that had it, and one sample text. */
 export type StepErrorDocument = {
   readonly code: string;
   readonly count: number;

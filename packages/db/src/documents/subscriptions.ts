@@ -6,7 +6,7 @@ export const formatKinds = ["standard", "cloudevents", "cloudevents_binary", "cu
 /** Format in which a subscription receives events. It is set only if the format is not svc's own. */
 export type SubscriptionFormat = { readonly kind: (typeof formatKinds)[number]; readonly bodyJson: string };
 
-/** How failed deliveries of a subscription are tried again. A field that is absent has the deployment's value. Times in milliseconds. */
+/** Retry settings of a subscription. A field that is absent has the value of the deployment. Times are in milliseconds. */
 export type SubscriptionRetry = {
   readonly scheduleMs?: readonly number[];
   /** Duration of continuous failures after which the subscription is deactivated, in milliseconds. Null means never. */
@@ -14,7 +14,10 @@ export type SubscriptionRetry = {
   readonly timeoutMs?: number;
 };
 
-/** Limits of how fast a subscription receives deliveries. A field that is absent does not limit. */
+/**
+ * The rate limit of a subscription: how many deliveries may start in a time and be in progress at once. A field that is absent does not
+ * limit.
+ */
 export type SubscriptionPace = {
   /**
    * Number of attempts to deliver to this subscription that may start in `perMs` milliseconds, evenly spaced. Present exactly if `perMs` is
@@ -26,7 +29,7 @@ export type SubscriptionPace = {
   readonly concurrency?: number;
 };
 
-/** Optional parts of a subscription. A part that is absent is not set. */
+/** The optional settings of a subscription, such as its filter and its rate limit. A setting that is absent is not used. */
 export type SubscriptionSettings = {
   readonly retry?: SubscriptionRetry;
   readonly pace?: SubscriptionPace;

@@ -27,9 +27,8 @@ function installedEntry(): string {
 }
 
 /**
- * Gives PostgreSQL's libraries the names that its programs look for. In the package of the binaries these names are missing, and its install
- * script makes them as links. Some package managers run no such scripts. If a link cannot be made, the start of PostgreSQL reports the
- * missing library.
+ * Creates links with the names under which PostgreSQL's programs look for their libraries. The install script of the package makes these
+ * links, but some package managers do not run such scripts. If a link cannot be made, PostgreSQL reports the missing library when it starts.
  */
 export function linkLibraries(binaries: string): void {
   const links = JSON.parse(readFileSync(join(binaries, "pg-symlinks.json"), "utf8")) as readonly Link[];
@@ -48,9 +47,8 @@ export function linkLibraries(binaries: string): void {
 type Link = { readonly source: string; readonly target: string };
 
 /**
- * Returns a folder with binaries that `account` can run. This is `installed`, or a copy in the data folder if only root can read
- * `installed`. A copy takes 100 ms and 60 MB, once per version. It is not in the system's temporary folder, which could be emptied while
- * the server runs. Throws an error if the binaries do not run on this machine, for example on musl.
+ * Returns a folder with PostgreSQL's binaries that `account` can run: `installed`, or a copy in the data folder if only root can read
+ * `installed`. The copy takes 100 ms and 60 MB, once per version. Throws an error if the binaries do not run on this machine.
  */
 export async function runnableBinaries(installed: string, dataDir: string, account: Account): Promise<string> {
   const direct = await tryBinaries(installed, account);

@@ -62,9 +62,9 @@ export function dataFolderAt(root: string): DataFolder {
 }
 
 /**
- * Creates the data folder if it is missing. Returns its path, and the account that must run PostgreSQL. This is the service's own account.
- * If the service runs as root, it is the owner of the existing data, or uid 65534. Throws an error if that account cannot use the folder.
- * The path contains no symbolic links, so that two services can compare their paths.
+ * Creates the data folder if it is missing. Returns its path without symbolic links, so that two services can compare paths, and the account
+ * that must run PostgreSQL. If the service runs as root, this is the owner of existing data, or uid 65534. Throws an error if the account
+ * cannot use the folder.
  */
 export async function prepareDataDir(path: string): Promise<{ dataDir: string; account: Account }> {
   const uid = process.getuid?.() ?? 0;

@@ -48,7 +48,10 @@ export async function readPassword(store: DataFolder): Promise<string> {
   return (await readFile(store.passwordFile, "utf8")).trim();
 }
 
-/** Prefix of the folder name of a database that is not complete yet. The next start removes such folders if they are left. */
+/**
+ * Prefix of the name of a folder in which svc is creating a database. The folder is renamed when the database is complete. The next start
+ * removes folders that an interrupted start has left.
+ */
 export const unfinishedPrefix = "postgres.new-";
 
 async function initialize(store: DataFolder, options: InitializeOptions): Promise<void> {

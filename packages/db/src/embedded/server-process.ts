@@ -30,9 +30,8 @@ export type ServerProcessOptions = {
 };
 
 /**
- * Starts PostgreSQL under a shell, the guard. The guard shuts PostgreSQL down when the guard's standard input ends. The service holds the
- * other end of this pipe. So PostgreSQL also ends if the service is killed. The guard and PostgreSQL have their own process group. So
- * Ctrl-C in a terminal reaches only the service, which stops PostgreSQL last.
+ * Starts PostgreSQL below a shell (the guard). The guard stops PostgreSQL when its standard input closes, which happens even if the service
+ * is killed. Both have their own process group, so Ctrl-C reaches only the service, which stops PostgreSQL last.
  */
 export function spawnServer(options: ServerProcessOptions): ServerProcess {
   const { env, ...account } = programOptions(options.account);

@@ -16,7 +16,7 @@ export type ClusterOwner = {
 
 const fixture = await bundled(fileURLToPath(new URL("./owner.fixture.ts", import.meta.url)));
 
-/** Starts owner.fixture.ts on `dataDir` and returns its process. */
+/** For tests: starts owner.fixture.ts, a process that runs an embedded PostgreSQL on `dataDir`, and returns the process. */
 export function startOwner(
   dataDir: string,
   mode: "write" | "idle",

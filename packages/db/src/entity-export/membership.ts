@@ -7,8 +7,8 @@ import { type ErasedTable, erasedTables, type NamedEntity, type RowParent } from
 import { arrayLiteral } from "../sql/statement.ts";
 
 /**
- * An entity (customer or user) whose rows are scanned. If `isErased` is true, the scan finds all rows that an erasure deletes. Otherwise it
- * finds only the rows that an export may show.
+ * An entity (customer or user) whose rows a scan looks for. If `isErased` is true, the scan finds all rows that an erasure deletes.
+ * Otherwise it finds only the rows that an export may show.
  */
 export type WalkedEntity = NamedEntity & { readonly isErased?: boolean };
 
@@ -18,7 +18,10 @@ export type WalkedEntity = NamedEntity & { readonly isErased?: boolean };
  */
 export type RowOwnership = { readonly parent: RowParent; readonly erased: ErasedTable; readonly key: PgColumn };
 
-/** Returns the relations of a table to its parent tables, in the order of declaration. Throws an Error if a parent table has no key. */
+/**
+ * Returns the relations of a table to its parent tables, in the order in which they are declared. Throws an Error if a parent table has no
+ * key column.
+ */
 export function waysOf({ parents = [] }: ErasedTable): RowOwnership[] {
   return parents.map((parent) => {
     const erased = erasedTables.find(({ table }) => table === parent.table);
@@ -28,7 +31,10 @@ export function waysOf({ parents = [] }: ErasedTable): RowOwnership[] {
   });
 }
 
-/** Returns the SQL condition that a row's own columns name the entity (customer or user). Undefined if the table has no such columns. */
+/**
+ * Returns the SQL condition that a row belongs to an entity (customer or user) by its own columns. Undefined if the table has no column with
+ * an entity.
+ */
 export function namesOf({ entity, project }: ErasedTable, named: WalkedEntity): SQL | undefined {
   if (typeof entity !== "object" || !("names" in entity)) return undefined;
   const own = project === undefined ? sql`true` : eq(project, named.projectId);
@@ -37,8 +43,8 @@ export function namesOf({ entity, project }: ErasedTable, named: WalkedEntity): 
 }
 
 /**
- * Returns those of the rows `uuids` that the erasure of an entity (customer or user) deletes directly. Their own columns, or a rule in
- * code, show that they belong to the entity. Rows that are deleted only because their parent row is deleted are left out.
+ * Returns which of the rows `uuids` belong directly to an entity (customer or user), by their own columns or by a rule in code. Rows that an
+ * erasure deletes only together with a parent row are left out.
  */
 export async function ownRows(
   db: Executor,

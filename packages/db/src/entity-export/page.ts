@@ -16,10 +16,10 @@ export type ExportedRow = {
   readonly sealed: readonly { readonly column: string; readonly sealed: Buffer; readonly context: string }[];
 };
 
-/** Key of a row, as texts in the order of the key's columns. A page begins after the row with this key. */
+/** Key of a row, as one text for each key column. The next page of rows begins after the row with this key. */
 export type RowKey = readonly string[];
 
-/** A row with the values needed to continue the scan. */
+/** One row that was read for an export, with the keys that are needed to read the next page. */
 export type PagedRow = {
   readonly row: ExportedRow;
   readonly key: RowKey;
@@ -32,8 +32,8 @@ export type PagedRow = {
 };
 
 /**
- * Query for a page of rows of one table. `owners`: if given, only rows that belong to these parent rows are read. `where`: if given, the
- * rows must also match this condition.
+ * Query that reads one page of rows of a table. `owners`: reads only rows that belong to these parent rows; undefined reads all. `where`: a
+ * condition that the rows must also meet.
  */
 export type PageQuery = {
   readonly erased: ErasedTable;
@@ -57,8 +57,8 @@ const rowsMax = 500;
 const bytesOfPage = 262_144;
 
 /**
- * Returns the next page of rows. If the query has `owners` (parent rows), the rows are ordered by the key of their parent row first. They
- * are then ordered by `order`. `isEnd`: true if no more rows follow.
+ * Returns the next page of rows for an export. If the query has `owners` (parent rows), rows are sorted first by the key of the parent row,
+ * and then by `order`. `isEnd`: true if no more rows follow.
  */
 export async function readRows(db: Executor, query: PageQuery): Promise<{ rows: PagedRow[]; isEnd: boolean }> {
   const found = await db.orm.execute<Record<string, unknown>>(pageText(query));

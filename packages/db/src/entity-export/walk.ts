@@ -95,8 +95,8 @@ const scannedRowsMax = 500;
 const ownersMax = 100;
 
 /**
- * Yields all rows that an erasure of an entity (customer or user) would delete now, each row once, page by page. A separate statement reads
- * each page, so a row is as it was when its page was read. Dependent rows follow the rows that they belong to.
+ * Yields all rows that an erasure of an entity (customer or user) would delete now, each once, in pages. Each page is read by its own
+ * statement, so a row is as it was at that time. Rows come after the rows that they belong to.
  */
 export async function* exportEntity(
   db: Executor,

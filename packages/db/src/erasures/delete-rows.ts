@@ -20,8 +20,8 @@ const digestColumns: ReadonlyMap<PgTable, PgColumn> = new Map<PgTable, PgColumn>
 ]);
 
 /**
- * A batch of deletions in one transaction. `left`: number of rows that it may still delete. `counts`: deleted rows by table, including
- * those of earlier batches.
+ * A batch of rows that one transaction of an erasure deletes. `left`: number of rows that it may still delete. `counts`: deleted rows by
+ * table, including those of earlier batches.
  */
 export type DeletionBatch = {
   readonly tx: Executor;
@@ -43,7 +43,10 @@ export function rowsWhere({ table }: ErasedTable, where: SQL): SQL {
   return sql`from ${table} where ${where}`;
 }
 
-/** Returns the SQL for rows of the table `erased` that belong to parent rows. `owners`: the condition that selects the parent rows. */
+/**
+ * Returns the SQL text `from …` for the rows of the table `erased` that belong to parent rows. `owners`: the condition that selects the
+ * parent rows.
+ */
 export function rowsAlong(erased: ErasedTable, { table, on }: RowParent, owners: SQL): SQL {
   // With `offset 0`, PostgreSQL looks up the rows of each parent by an index and cannot scan the whole table.
   return sql`from (select * from ${table} where ${owners}) ${sql.identifier(getTableName(table))}
@@ -95,8 +98,8 @@ async function deleteSome(batch: DeletionBatch, { table }: ErasedTable, rows: SQ
 }
 
 /**
- * Adds a number of deleted rows to the counts of one batch of an erasure. Increments the versions of cached data, so that nodes notice that
- * their caches are outdated.
+ * Adds a number of deleted rows to the counts of an erasure's batch. For some tables it also increments the versions of cached data, so that
+ * every node reads that data again.
  */
 export async function note(batch: DeletionBatch, name: string, count: number): Promise<void> {
   const { tx, erasure, counts } = batch;

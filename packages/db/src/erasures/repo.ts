@@ -127,8 +127,8 @@ function idOf(name: string, values: Readonly<Record<string, unknown>>): string[]
 }
 
 /**
- * Returns the tables whose rows an erasure of this kind does not search, with the reasons. Tables of which every row has a project are
- * absent for kind `project`, because their rows are deleted with the project.
+ * Returns the tables in which an erasure of this kind does not look for rows, with the reasons. For kind `project`, tables with a project in
+ * every row are not listed, because their rows are deleted with the project.
  */
 export function unsearchedTables(kind: "entity" | "project"): { place: string; reason: string }[] {
   return erasedTables.flatMap(({ table, entity, project }) => {

@@ -7,7 +7,10 @@ import { estimateDocument } from "../documents/programs.ts";
 import { erasedTables } from "../schema/erased-tables.ts";
 import { storedColumns } from "../schema/stored-columns.ts";
 
-/** Owner of test rows. `number`: a part of the ids of these rows. `marker`: a text that is written into each column that can contain it. */
+/**
+ * Owner of the rows that a test inserts. `number`: a part of the ids of these rows, to make them different. `marker`: a text that is written
+ * into each column that can contain it.
+ */
 export type PlantedOwner = {
   readonly projectId: ProjectId;
   readonly entityId: string;

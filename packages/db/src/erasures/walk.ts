@@ -10,7 +10,7 @@ import { firstUuid, lastUuid } from "../sql/newest-in.ts";
 /** A table whose rows are scanned project by project. */
 type WalkedTable = Pick<ErasedTable, "table" | "key" | "project">;
 
-/** Position and size of a page of a project's rows. */
+/** The page of a project's rows that a scan reads next: the cursor where it begins, and the maximum number of rows. */
 export type ProjectPage = {
   readonly projectId: ProjectId;
   /** Cursor from the previous page; undefined for the first page. */
@@ -71,7 +71,10 @@ export async function scanProject(
   };
 }
 
-/** Returns an SQL condition that compares the key of a project's row with a value. `compared`: the operator and the value. */
+/**
+ * Returns the SQL condition that compares the key of a row with a value, for rows of one project. `compared`: the comparison as SQL, with
+ * operator and value.
+ */
 export function whereKey({ table, key, project }: WalkedTable, projectId: ProjectId, compared: SQL): SQL {
   if (key === undefined) throw new Error(`${getTableName(table)} has no key`);
   // If the primary key begins with the project, the project is named, so that rows of other projects are not scanned.
@@ -79,26 +82,26 @@ export function whereKey({ table, key, project }: WalkedTable, projectId: Projec
   return isWithin ? sql`${project} = ${uuidOfId(projectId)}::uuid and ${key} ${compared}` : sql`${key} ${compared}`;
 }
 
-/** Returns the cursor for the page after a row. `place`: the value that comes before the row's id in the sort order. */
+/** Returns the cursor with which the next page begins after this row. `place`: the value by which rows are sorted before their ids. */
 export function cursorOf({ place, id }: { readonly place: string; readonly id: string }): string {
   return `${place}/${id}`;
 }
 
-/**
- * True if no single index of the table contains all rows of a project. Then a query in `walks` finds these rows through another table.
- * False if an index contains them.
- */
+/** True if no index of the table contains all rows of a project, so that `walks` has a query that finds these rows through another table. */
 export function isWalked(table: PgTable): boolean {
   return walks.has(table);
 }
 
-/** Returns the SQL condition that selects the rows of the next page. `gone`: the table. */
+/** Returns the SQL condition that a row of the table `gone` is on the next page of a project's rows. */
 export function isNext(gone: WalkedTable, page: ProjectPage): SQL {
   const [key] = keyColumns(gone.table);
   return sql`${key} = any(array(select n.id from (${nextOfProject(gone, page)}) n))`;
 }
 
-/** Returns the SQL for the next rows of a project in a table. Its columns `place` and `id` give the order of the rows. */
+/**
+ * Returns the SQL query for the next page of a project's rows in a table. Its column `id` is the row's key. Rows are sorted by `place`, then
+ * by `id`.
+ */
 export function nextOfProject({ table, key, project }: WalkedTable, { projectId, after, limit }: ProjectPage): SQL {
   const own = sql`${uuidOfId(projectId)}::uuid`;
   const most = sql`${limit}::int4`;

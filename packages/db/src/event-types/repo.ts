@@ -38,7 +38,7 @@ type PutEventType = {
   readonly isFrom?: (stored: EventTypeRow | undefined) => boolean;
 };
 
-/** A project's settings for the events that it publishes itself, and the look of its portal with the logo. */
+/** A project's settings for the events that it publishes itself and for its portal, with the portal's logo. */
 export type StoredEventSettings = EventSettings & { readonly logo: Buffer | null };
 
 /** Settings to store. `portal`: look of the portal with its logo, an image or null. */
@@ -84,7 +84,7 @@ type EventTypeRepository = {
   putSettings(settings: NewEventSettings): Promise<StoredEventSettings>;
 };
 
-/** Number of versions of a type's schema that stay readable. A newer one deletes the oldest. */
+/** Maximum number of versions of an event type's schema that svc stores. When a newer version is added, the oldest is deleted. */
 export const versionsMax = 100;
 
 const columns = {

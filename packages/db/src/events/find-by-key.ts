@@ -23,8 +23,8 @@ const selectByKey = compose(
 type EventKey = { readonly triggerSlug: string; readonly dedupeKey: string };
 
 /**
- * Returns the ids of a project's events with these keys, as a function from a key to the id. The function returns undefined if no event has
- * the key.
+ * Finds the project's events that have one of these keys (trigger and dedupe key). Returns a function that returns the id of the event with
+ * a key; undefined if there is none.
  */
 export async function findEventsByKey(
   db: Executor,
@@ -49,7 +49,7 @@ const selectTraces = compose(
       select * from events where project_id = w.project_id and id = w.id and traceparent is not null offset 0) e`,
 );
 
-/** Returns the spans that stored these events, as W3C `traceparent`. Events without one are absent. */
+/** Returns the trace context (W3C `traceparent`) in which each of these events was stored, by event id. Events without one are absent. */
 export async function readTraceparents(
   db: Executor,
   wanted: readonly Pick<Row<typeof events>, "projectId" | "id">[],

@@ -9,7 +9,7 @@ import type { Event } from "./repo.ts";
 
 const columns = selectList(events, namesBut(events), "w");
 
-/** Filter of events to follow. A field that is empty does not filter. */
+/** Selects the events of a project that a client follows as they arrive. A field that is empty does not restrict the selection. */
 export type FollowedEvents = {
   readonly toolkitSlug: string;
   readonly triggerSlugs: readonly string[];
@@ -36,7 +36,7 @@ type LookRange = {
   readonly limit: number;
 };
 
-/** Result of a look, which is one read of a project's new events. */
+/** Result of one search for events that arrived in a project since the previous search. */
 export type Look = {
   /** Identifies the database. It changes after a restore, or if another server takes over. Old snapshots then mean nothing. */
   readonly store: string;
@@ -91,8 +91,8 @@ const lookAtTrigger = statement<LookRow>(
 );
 
 /**
- * Finds the events in a range of ids that are new since the previous search. Returns their UUIDs without their content. An event is new if
- * its transaction was not committed at the previous search.
+ * Finds the new events in a range of ids. An event is new if its transaction was not yet committed at the previous search, so late commits
+ * are not missed. Returns only the UUIDs of the events.
  */
 export async function lookForEvents(
   db: Executor,
@@ -138,10 +138,13 @@ export async function readFollowedEvents(
   return rows.map((row) => columns.read(row));
 }
 
-/** A pair of an event and a matching subscription. */
+/** A pair of an event and a subscription that selects this event. */
 export type EventMatch = { eventId: EventId; subscriptionId: SubscriptionId };
 
-/** Pairs of events and subscriptions, before the filters of subscriptions. `filtered`: the subscriptions among them that have a filter. */
+/**
+ * Pairs of events and the subscriptions that select them by trigger and entity. The subscriptions' own filters are not applied yet.
+ * `filtered`: those of the subscriptions that have a filter.
+ */
 export type FoundPairs = { readonly pairs: readonly EventMatch[]; readonly filtered: readonly SubscriptionId[] };
 
 /**
@@ -215,8 +218,8 @@ const countMatches = statement<{ count: string; is_filtered: boolean | null }>(
 );
 
 /**
- * Returns at most `limit` pairs of an event and a subscription, oldest event first. Filters of the subscriptions are not applied. Uses the
- * primary key of events.
+ * Returns at most `limit` pairs of an event and a subscription that selects it, oldest event first. The subscriptions' own filters
+ * (expressions) are not applied yet. Uses the primary key of events.
  */
 export async function findEventMatches(
   db: Executor,
@@ -236,8 +239,8 @@ export async function findEventMatches(
 }
 
 /**
- * Returns the number of pairs of an event and a subscription, before the filters of subscriptions. `hasFilters`: true if a subscription of
- * one of the pairs has a filter.
+ * Counts the pairs of an event and a subscription that selects it. The subscriptions' own filters (expressions) are not applied.
+ * `hasFilters`: true if one of these subscriptions has a filter, so the number may be too high.
  */
 export async function countEventMatches(
   db: Executor,

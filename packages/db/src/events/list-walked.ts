@@ -55,7 +55,7 @@ const selectEndOfTrigger = statement<{ id: string }>(
   endOf("events", { key: { trigger_slug: "$4::text", ...ofProject }, ...bounds }),
 );
 
-/** Returns the newest matching events among the newest 20,000 events of a project. Test events are absent. */
+/** Returns the newest events that match the filter, among the newest 20,000 events of a project. Test events are left out. */
 export async function walkEvents(
   db: Executor,
   projectId: ProjectId,
@@ -79,8 +79,8 @@ async function findWalkEnd(db: Executor, place: readonly string[], triggerSlug: 
 }
 
 /**
- * Yields the matching events in pages, newest first. Looks only at the newest 20,000 events of the project or trigger. `limit`: maximum
- * number of events on a page.
+ * Yields the events that match the filter in pages, newest first. Reads only the newest 20,000 events of the project or trigger. `limit`:
+ * maximum number of events on a page.
  */
 export async function* walkNewestEvents(
   db: Executor,

@@ -38,9 +38,8 @@ export type OperationalEvent<Name extends OperationalEventName = OperationalEven
 }[Name];
 
 /**
- * Returns the key that identifies one event, such as the pause of a schedule. The key begins with the id of the thing that the event is
- * about. Other parts, such as a minute, distinguish several events about this thing. A replay reads the beginning of the key to find the
- * subscription that an event is about.
+ * Returns the key of an operational event, by which a second event about the same occurrence is recognized. It begins with the id of the
+ * thing that the event is about. `parts`, such as a minute, distinguish several events about this thing.
  */
 export function occurrenceOf(id: Parameters<typeof uuidOfId>[0], ...parts: readonly (string | number)[]): string {
   return [uuidOfId(id), ...parts].join("/");
@@ -157,8 +156,8 @@ const selectReceiving = statement<{ id: string }>(
 const firstId = "00000000-0000-0000-0000-000000000000";
 
 /**
- * Returns the ids of projects that receive operational events, at most `most`, in ascending order. `after`: the last id of the page before;
- * undefined for the first page.
+ * Returns the ids of projects with a receiver for operational events (events of svc itself), in ascending order, at most `most`. `after`:
+ * the last id of the previous page; undefined for the first page.
  */
 export async function findOperationalProjects(
   db: Executor,

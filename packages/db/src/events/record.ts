@@ -73,8 +73,8 @@ export type RoutingSnapshot = {
 export type ShardVersion = Row<typeof routingShards, "projectId" | "shard" | "version">;
 
 /**
- * Result of storing events. `stale` true: the routing (who receives an event) has changed, so nothing was stored. `moved`: if only shards
- * (groups of entities) have changed, their new versions. `stale` false: all events were stored, except `duplicates`.
+ * Result of storing events. `stale` true: the routing (who receives an event) has changed since the caller read it, so nothing was stored.
+ * `moved`: the new versions, if only groups of entities (shards) changed. `stale` false: all events except `duplicates` were stored.
  */
 export type RecordResult =
   | { stale: true; moved: readonly ShardVersion[] | undefined }

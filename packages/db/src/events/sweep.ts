@@ -83,8 +83,8 @@ export type EventRetention = {
 export type SweptEvents = { readonly count: number; readonly last: EventId | undefined };
 
 /**
- * Deletes at most `limit` events of one project, oldest first. `after`: the last event of the batch before, so that the events that stay are
- * not read again by each batch; undefined for the first batch of a round.
+ * Deletes at most `limit` expired events of one project, oldest first. `after`: last event of the previous batch, so that events which must
+ * stay are not read again; undefined for the first batch.
  */
 export async function sweepProjectEvents(
   db: Executor,

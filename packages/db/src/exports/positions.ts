@@ -4,7 +4,10 @@ import type { Executor } from "../connect.ts";
 import { firstUuid } from "../sql/newest-in.ts";
 import { statement } from "../sql/statement.ts";
 
-/** A chain of the audit log whose entries after the position `after` were not sent yet. `length`: position of its last entry. */
+/**
+ * A project's chain of audit entries of which a stream to an external system has not sent all. `after`: position of the last sent entry.
+ * `length`: position of the chain's last entry.
+ */
 export type UnsentChain = { readonly projectId: ProjectId; readonly after: number; readonly length: number };
 
 /** Finds the chains that are longer than their position in a stream, of the project $2 and those after it in the order of their ids. */
@@ -19,8 +22,8 @@ const selectUnsent = statement<{ id: string; after: number; length: number }>(
 const chainsMax = 1_000;
 
 /**
- * Returns chains of the audit log that have entries which the stream lacks, at most 1,000. They are in the order of their projects,
- * beginning after the project `after` and continuing with the first one, so that the chain of `after` comes last.
+ * Returns at most 1,000 audit chains (one per project) with entries that the stream has not sent. They are sorted by project, from the
+ * project after `after` around to `after` itself, so that each project gets its turn.
  */
 export async function findUnsentChains(
   db: Executor,
@@ -43,7 +46,7 @@ const putPosition = statement<{ one: number }>(
    on conflict (stream, project_id) do update set position = greatest(p.position, excluded.position) returning 1 as one`,
 );
 
-/** Stores that everything up to a position was sent. A position never moves back. */
+/** Stores the position up to which a stream has sent all entries. A lower position than the stored one is ignored. */
 export async function putExportPosition(
   db: Executor,
   stream: string,
@@ -57,13 +60,15 @@ const selectPosition = statement<{ position: number }>(
   "select position::float8 as position from export_positions where stream = $1::text and project_id = $2::uuid",
 );
 
-/** Returns the position of a stream that has one position for all projects. Undefined if nothing was sent yet. */
+/**
+ * Returns the position up to which a stream has sent, for a stream with one position for all projects. Undefined if nothing was sent yet.
+ */
 export async function findExportPosition(db: Executor, stream: string): Promise<number | undefined> {
   const [row] = await selectPosition(db, [stream, uuidOfId(deploymentProject)]);
   return row?.position;
 }
 
-/** A count of a project's activity in one hour: of one series, with one outcome. */
+/** Number of a project's activities (such as calls) in one hour that belong to one series and had one outcome. */
 export type HourlyUsage = {
   readonly projectId: ProjectId;
   readonly series: string;

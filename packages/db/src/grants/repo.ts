@@ -68,13 +68,16 @@ export async function findGrant(db: Executor, id: GrantId): Promise<Grant | unde
   return grant;
 }
 
-/** A grant that an identity assertion opened, with the limits of its key. */
+/**
+ * A grant (a person's permission for an agent) that was made from an identity assertion (a token of the company's identity provider), with
+ * the limits of its key.
+ */
 export type AssertedGrant = Grant & Pick<ApiKey, "accessClasses" | "toolkitSlugs" | "confirm">;
 
 /**
- * Returns the grants that have not ended, newest first, that identity assertions opened for a client and a resource with the key of a
- * person. There is at most one for each set of access classes. A grant that has none, because it is older than they are, has those of its
- * key. Reads the grants of the project by the index grants_project.
+ * Returns the active grants (permissions for agents) that identity assertions opened for a client, a resource and a person's key, newest
+ * first. There is at most one for each set of access classes; an old grant without a set has the classes of its key. Uses the index
+ * grants_project.
  */
 export async function listAssertedGrants(
   db: Executor,

@@ -59,7 +59,7 @@ export async function spendGrantToken(db: Executor, digest: Buffer, nowMs: numbe
   return spent.length > 0;
 }
 
-/** Deletes the tokens of an ended grant (a person's permission for an agent). */
+/** Deletes all OAuth tokens of a grant (a person's permission for an agent) that has ended. */
 export async function deleteGrantTokens(db: Executor, grantId: GrantId): Promise<void> {
   await db.orm.delete(grantTokens).where(eq(grantTokens.grantId, grantId));
 }

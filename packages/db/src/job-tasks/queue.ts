@@ -147,8 +147,8 @@ const holdTask = statement<{ job_id: string }>(
 );
 
 /**
- * Locks a task for the rest of the transaction. Returns false if the node has lost its lease (time-limited right) on the task. Lock the
- * job's row (`lockJob`) first: all transactions use this order.
+ * Locks a task for the rest of the transaction. Returns false if the node has lost its lease (time-limited right) on the task. Call
+ * `lockJob` first, because all transactions lock the job before its tasks.
  */
 export async function holdJobTask(tx: Executor, lease: JobTaskLease): Promise<boolean> {
   const { jobId, kind, subject, leaseToken } = lease;
@@ -164,8 +164,8 @@ const moveTask = statement<{ job_id: string }>(
 );
 
 /**
- * Releases a task, which is due again at `dueAtMs`. The number of its attempts stays. Returns false if the node has lost its lease
- * (time-limited right) on the task.
+ * Releases a task, so that any node may take it when it is due again at `dueAtMs`. The task keeps its number of attempts. Returns false if
+ * the node has lost its lease (time-limited right) on the task.
  */
 export async function moveJobTask(db: Executor, lease: JobTaskLease, dueAtMs: number): Promise<boolean> {
   const { jobId, kind, subject, leaseToken } = lease;
@@ -184,8 +184,8 @@ const putTasks = compose(
 );
 
 /**
- * Adds due tasks, which are held under `lease` (one node's time-limited right to them) if it is given. If a task already exists, it keeps
- * its lease, and gets the earlier of the two due times.
+ * Adds tasks of jobs to the queue. With `lease`, one node has the right to them from the start. A task that already exists keeps its lease,
+ * and gets the earlier of the two due times.
  */
 export async function putJobTasks(db: Executor, tasks: readonly NewJobTask[], lease?: FirstLease): Promise<void> {
   if (tasks.length > 0) await putTasks(db, { tasks: tasks.map((task) => leasedTaskRow(task, lease)) });

@@ -22,7 +22,7 @@ export const leaseRows = rows(fieldsOf(jobTasks, "jobId", "kind", "subject", "le
 export const isHeld =
   "t.job_id = i.job_id and t.kind = i.kind and t.subject = i.subject and t.lease_token = i.lease_token";
 
-/** A task to add: work of a job that becomes due at `dueAt`. */
+/** A new task of a job: a piece of work, such as running its steps, that a node does when it is due at `dueAt`. */
 export type NewJobTask = NewRow<typeof jobTasks, "jobId" | "kind" | "subject" | "projectId" | "dueAt">;
 
 /**
@@ -33,7 +33,7 @@ export type FirstLease = { readonly owner: NodeId; readonly untilMs: number };
 
 const leasedTaskFields = fieldsBut(jobTasks, "losses");
 
-/** New tasks as parameter rows of an SQL statement. A new task may already have a lease, which gives it to one node for a limited time. */
+/** Statement parameters for new tasks, as rows. Each row can contain a lease, which gives the task to one node for a limited time. */
 export const leasedTaskRows = rows(leasedTaskFields);
 
 /** Returns the column values of a new task. `lease`: gives the new task to a node for a limited time. */

@@ -66,9 +66,8 @@ export type NewJobAttempt = {
 };
 
 /**
- * Stores the result of the ended attempt, and prepares the job's row for the next attempt. The receipt (report of the job), the time of the
- * end, and requests to cancel or pause are removed from the row. The caller must have locked the job's row, and stores everything else of
- * the next attempt in the same transaction.
+ * Stores the result of a job's ended attempt, and prepares the job's row for the next attempt: removes the receipt (report), the end time,
+ * and requests to cancel or pause. The caller must have locked the row, and stores the rest of the next attempt in the same transaction.
  */
 export async function beginJobAttempt(tx: Executor, attempt: NewJobAttempt): Promise<void> {
   const { jobId, keyId, nowMs, idempotencyKey, contentDigest } = attempt;

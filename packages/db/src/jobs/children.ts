@@ -86,7 +86,7 @@ export async function setChildJob(tx: Executor, jobId: Id<"job">, child: ChildDo
   await tx.orm.update(jobs).set({ child }).where(eq(jobs.id, jobId));
 }
 
-/** Stores programs. Does nothing for a program that the project already has. */
+/** Stores the programs of new jobs. A program that the project already has is not stored again. */
 export async function putJobPrograms(tx: Executor, programs: readonly NewJobProgram[]): Promise<void> {
   if (programs.length > 0) await tx.orm.insert(jobPrograms).values(inOrderOfKeys(programs)).onConflictDoNothing();
 }

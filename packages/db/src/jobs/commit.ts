@@ -25,8 +25,8 @@ import {
 import { type JobUndoChange, type NewJobUndoEntry, writeJobUndo } from "./undo.ts";
 
 /**
- * The changes of a job after one unit of its work: rows, undo entries, calls and tasks. All changes are committed together. If the job's
- * lease is lost (another node may have taken over the job), none of them is committed.
+ * The changes of a job after one unit of its work: rows, undo entries, calls and tasks. They are committed together, or not at all if the
+ * job's lease is lost (another node may have taken over the job).
  */
 export type RunChange = JobChange & {
   readonly rows: readonly NewJobRow[];

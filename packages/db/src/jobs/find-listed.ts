@@ -22,7 +22,7 @@ export type ListedRow = PackedRow & RawRow<ProgramOfJob>;
 const programOfJob = `cross join lateral (
      select program, sealed_program, program_hash from job_programs where project_id = j.project_id and digest = j.program_digest offset 0) p`;
 
-/** Returns the query for rows of `jobs j` with their programs; `from` selects the jobs. */
+/** Returns the SQL query for jobs with their programs. `from`: SQL that selects the rows of the table jobs, under the name `j`. */
 export function selectListedJobs(from: string): string {
   return `select ${jobColumns.text}, ${programColumns.text} from ${from} ${programOfJob}`;
 }

@@ -129,8 +129,8 @@ const insertBatch = compose(
 const unwritten = namesBut(jobs, ...(Object.keys(jobFields) as (keyof typeof jobFields)[]));
 
 /**
- * True if `insertJobBatch` can store the jobs: they have no idempotency key, and the transaction writes nothing else. False if they need a
- * transaction of their own.
+ * True if `insertJobBatch` can store the jobs together with others: they have no idempotency key, and nothing else is written with them. If
+ * false, the jobs need their own transaction.
  */
 export function isPlainInsert({ newJobs }: JobInsert): boolean {
   return newJobs.every(

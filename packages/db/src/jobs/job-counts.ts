@@ -24,10 +24,16 @@ type JobCounts = {
   keep(projectId: ProjectId, used: number, tookMs: number): void;
 };
 
-/** The counts of unfinished jobs that this process remembers, by project. Counting again for each batch of new jobs could become slow. */
+/**
+ * The numbers of unfinished jobs by project, which this process remembers for a short time. Counting them again for each batch of new jobs
+ * could become slow.
+ */
 export const jobCounts: JobCounts = createJobCounts(() => performance.now());
 
-/** Creates job counts that are independent of those of the process, for tests. `nowMs` is a monotonic clock. */
+/**
+ * Creates an empty store of job counts, so that a test does not share the counts of the process. `nowMs`: a clock that never goes back, in
+ * milliseconds.
+ */
 export function createJobCounts(nowMs: () => number): JobCounts {
   const byProject = new Map<ProjectId, JobCount>();
   const find = (projectId: ProjectId) => {

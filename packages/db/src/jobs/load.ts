@@ -7,7 +7,7 @@ import { type PackedRow, type RawRow, rows, selectList } from "../sql/select-lis
 import { arrayLiteral, statement } from "../sql/statement.ts";
 import { type JobRecord, type JobStepRecord, jobColumns } from "./record.ts";
 
-/** SQL list of the columns of a job's step, and the decoder of rows with these columns. */
+/** The columns of a job's step: their SQL list, and a function that decodes a row with these columns. */
 export const stepColumns = selectList(jobSteps, namesBut(jobSteps, "jobId"));
 
 /** A row of the table of job steps, as the PostgreSQL client library returns it. */

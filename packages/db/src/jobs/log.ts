@@ -12,8 +12,8 @@ import type { JobEventRecord, NewJobEvent } from "./record.ts";
 const fields = fieldsBut(jobEvents, "seq", "at", "jobId");
 
 /**
- * Columns of a new log row that the caller gives. The statement computes the others. `seq`: position from 1 among the entries of this
- * write. The statement turns it into the final number.
+ * The columns of a new log row that the caller sets; the statement computes the others. `seq`: position of an entry among those written
+ * together, from 1. The statement replaces it by the final number.
  */
 export const logRowFields = { ...fieldsBut(jobEvents, "at", "jobId") };
 

@@ -2,7 +2,7 @@ import { wholeReceipt } from "../documents/jobs.ts";
 import type { NewJob } from "./new-job.ts";
 import type { JobRecord } from "./record.ts";
 
-/** Returns the record of a new job without reading it, for callers that use it right after storing it. */
+/** Returns the record of a new job from the values that the caller stores, so that the caller need not read the job again. */
 export function recordOfNewJob({ job: given, events }: NewJob): JobRecord {
   // Copies each column by name, because copying the rest of an object takes nine times as much memory.
   return {

@@ -18,7 +18,10 @@ export type JobRecord = Omit<Row<typeof jobs, (typeof jobNames)[number]>, "recei
 
 const packed = packedList(jobs, jobNames, "j");
 
-/** SQL list of the columns of a job, for statements in which the job's row has the name `j`, and the decoder of rows with these columns. */
+/**
+ * The columns of a job: their SQL list, for statements in which the job's row has the name `j`, and a function that decodes a row with these
+ * columns.
+ */
 export const jobColumns: PackedList<JobRecord> = {
   text: packed.text,
   read(row) {

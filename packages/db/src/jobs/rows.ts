@@ -46,11 +46,12 @@ export async function readJobRowBlocks(
 const rowFields = fieldsBut(jobRows, "jobId");
 const setRowFields = fieldsBut(jobSetRows, "jobId");
 
-/** A row that a step fetched; `data` is sealed. */
+/** A new row of a job: one record that a step fetched. `data` is encrypted. */
 export type NewJobRow = ValuesOf<typeof rowFields>;
 
 /**
- * Position and state of a row in a set (the list that a step of a job produced). If the position is already stored, it takes the new state.
+ * A row's position and state in a set (the list of rows that a step of a job made). If the set already has this position, the stored state
+ * is replaced.
  */
 export type JobSetRowChange = ValuesOf<typeof setRowFields>;
 
@@ -140,7 +141,9 @@ const updateStates = statement<{ ordinal: number }>(
   `update job_set_rows set state = $4::text where job_id = $1::uuid and set_id = $2::text and state = $3::text`,
 );
 
-/** Changes all rows of a set that are in one state to another state. Returns how many rows it changed. */
+/**
+ * Changes the state of all rows of a set (list of rows) that are in the state `from` to the state `to`. Returns the number of changed rows.
+ */
 export async function setJobRowStates(
   tx: Executor,
   set: { jobId: Id<"job">; setId: string },

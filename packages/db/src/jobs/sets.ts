@@ -116,7 +116,10 @@ type JobSetPart = {
   readonly states?: readonly Row<typeof jobSetRows>["state"][] | undefined;
 };
 
-/** Positions in a set, in order. `ordinals` are the positions; `rowNumbers` and `states` describe the row at each position. */
+/**
+ * Rows of a set (list of rows of a job) as three lists of equal length: the positions in the set (`ordinals`), and the number and state of
+ * the row at each position.
+ */
 export type JobSetPositions = {
   readonly ordinals: readonly number[];
   readonly rowNumbers: readonly number[];

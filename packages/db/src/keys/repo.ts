@@ -16,7 +16,7 @@ export type ApiKey = typeof apiKeys.$inferSelect;
  */
 export type NewApiKey = typeof apiKeys.$inferInsert;
 
-/** The key that a caller presents, together with its project's configured quotas and confirmation rule. */
+/** The key with which a caller authenticates, together with its project's quotas and the project's rule for confirmed calls. */
 export type CallerKey = ApiKey & {
   readonly quotas: Quotas;
   readonly projectConfirm: ConfirmRule;
@@ -84,8 +84,8 @@ export async function lockApiKey(db: Executor, id: KeyId): Promise<void> {
 }
 
 /**
- * Returns those keys of a project that have the given purpose, newest first, beginning after the key `after`. Purposes: keys of portal
- * links, or all other keys.
+ * Returns the keys of a project with one purpose, newest first, beginning after the key `after`. The purpose says if the keys belong to
+ * portal links or are ordinary API keys.
  */
 export function listApiKeys(
   db: Executor,
@@ -130,8 +130,8 @@ export function countMadeKeys(db: Executor, makerKeyId: KeyId, nowMs: number): P
 }
 
 /**
- * Returns the number of usable keys of a project, also of those that belong to grants, that may call the tools of every toolkit. Keys of
- * portal links do not count.
+ * Returns the number of usable keys of a project that may call the tools of every toolkit. Keys of grants (permissions for agents) count;
+ * keys of portal links do not.
  */
 export function countOpenKeys(db: Executor, projectId: ProjectId, nowMs: number): Promise<number> {
   const isUsable = and(isNull(apiKeys.revokedAt), or(isNull(apiKeys.expiresAt), gt(apiKeys.expiresAt, nowMs)));

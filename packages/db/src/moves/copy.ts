@@ -4,10 +4,10 @@ import type { Executor } from "../connect.ts";
 import { apiKeys, grantClients, grantCodes, grants, people, personSeats } from "../schema/index.ts";
 import { isOfMoved, type MovedTable, movedTables, projectLiteral } from "./tables.ts";
 
-/** Returns an encrypted value of a column in the form of the destination. */
+/** A function that converts an encrypted value of a moved project for the destination, whose data keys have other numbers. */
 export type TranslateSealed = (table: string, sealed: Buffer) => Buffer;
 
-/** A copy of a project's rows from one deployment to another. Both executors are open transactions. */
+/** Parameters for copying a project's rows from one deployment to another. `from` and `to`: an open transaction in each. */
 export type ProjectCopy = {
   readonly from: Executor;
   readonly to: Executor;
@@ -23,7 +23,10 @@ export type ProjectCopy = {
 /** Maximum rows, and about the maximum bytes, that one statement writes. */
 const page = { rows: 200, bytes: 4_194_304 };
 
-/** Ends the limits on the time of statements and of idle transactions for the rest of the transaction: a large copy takes minutes. */
+/**
+ * Removes the time limits of statements and idle transactions until the end of the transaction, because copying a large project takes
+ * minutes.
+ */
 export async function allowLong(tx: Executor): Promise<void> {
   await tx.orm.execute(sql`select set_config('statement_timeout', '0', true),
     set_config('idle_in_transaction_session_timeout', '0', true), set_config('svc.reseals', 'on', true)`);
@@ -131,8 +134,8 @@ async function copyClients({ from, to, projectId }: ProjectCopy): Promise<void> 
 export type RowsDigest = { readonly table: string; readonly count: number; readonly digest: string };
 
 /**
- * Returns the number and the digest of the project's rows in each table. `asCopied`: leaves out what a move changes, so that the digests of
- * both deployments are equal. Otherwise leaves out counts for charts, which nodes write later.
+ * Returns the number and the digest of a project's rows in each table, to compare two deployments. `asCopied`: leaves out values that a move
+ * changes, so that equal copies have equal digests. If false, leaves out counts for charts, which nodes write later.
  */
 export async function digestProject(
   db: Executor,
@@ -168,7 +171,7 @@ export function tablesThatDiffer(a: readonly RowsDigest[], b: readonly RowsDiges
   });
 }
 
-/** Deletes all rows of a project except its audit log. Returns their number. */
+/** Deletes all rows of a project that has moved to another deployment, except its audit log. Returns the number of deleted rows. */
 export async function deleteMoved(tx: Executor, projectId: ProjectId): Promise<number> {
   let count = 0;
   const id = projectLiteral(projectId);

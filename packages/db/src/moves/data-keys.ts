@@ -3,10 +3,13 @@ import { sql } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { projectLiteral } from "./tables.ts";
 
-/** A data key of a project for the destination of a move. `former`: its number in the source. */
+/**
+ * A data key (encryption key) of a project that moves to another deployment. `former`: number of the key in the source. `wrapped`: the key
+ * itself, encrypted.
+ */
 export type MovedDataKey = { readonly former: number; readonly use: DataKeyUse; readonly wrapped: Buffer };
 
-/** Returns new numbers of data keys, which no other data key of the deployment gets. */
+/** Reserves new numbers for data keys (encryption keys) and returns them. No other data key of this deployment gets these numbers. */
 export async function reserveDataKeyNumbers(tx: Executor, count: number): Promise<number[]> {
   const rows = await tx.orm.execute<{ number: string }>(
     sql`select nextval(pg_get_serial_sequence('data_keys', 'number'))::text as number from generate_series(1, ${count}::int4)`,
@@ -14,7 +17,7 @@ export async function reserveDataKeyNumbers(tx: Executor, count: number): Promis
   return rows.map(({ number }) => Number(number)).toSorted((a, b) => a - b);
 }
 
-/** Stores the data keys of a project that moves to this deployment, the oldest first, with reserved numbers. */
+/** Stores the data keys (encryption keys) of a project that moves to this deployment, with the numbers that were reserved for them. */
 export async function putMovedDataKeys(
   tx: Executor,
   projectId: ProjectId,
@@ -27,7 +30,10 @@ export async function putMovedDataKeys(
       values (${key.number}, ${projectLiteral(projectId)}, ${key.use}, ${-later(key)}, ${key.wrapped}, now())`);
 }
 
-/** Returns a sealed value with the number of the same data key in the destination. Other values stay as they are. */
+/**
+ * Returns an encrypted value for the destination of a move. The number of its data key is replaced by the key's number there. A value that
+ * no data key encrypts is returned unchanged.
+ */
 export function withKeyNumber(sealed: Buffer, numbers: ReadonlyMap<number, number>): Buffer {
   const header = dataKeyHeader(0);
   if (sealed.byteLength < header.byteLength || sealed[0] !== header[0]) return sealed;

@@ -25,7 +25,10 @@ export type MovedProject = {
 /** End of the leases with which a move holds the tasks of a project. No node has such a lease, so it marks them. */
 const heldUntil = sql.raw(`'9999-12-31T00:00:00Z'::timestamptz`);
 
-/** Returns the project with this id or name, with the state of its move. Undefined if the deployment has no such project. */
+/**
+ * Returns the project with this id or name, and the state of its move to another deployment. Undefined if this deployment has no such
+ * project.
+ */
 export async function findMovedProject(
   db: Executor,
   wanted: { readonly id: ProjectId } | { readonly name: string },
@@ -47,8 +50,8 @@ export async function hasOpenErasure(db: Executor, projectId: ProjectId): Promis
 }
 
 /**
- * Sets the state of a project's move, if it is now one of `from`, and returns true if it did. Nodes read the routing of the project again
- * before they store another post, so none stores a post by the state before.
+ * Changes the state of a project's move to `to`, if it is one of the states `from`. Returns true if it was changed. Nodes then read the
+ * project's routing again before they store another webhook post, so no post is stored by the old state.
  */
 export async function setHold(
   tx: Executor,
@@ -64,7 +67,7 @@ export async function setHold(
   return rows.length > 0;
 }
 
-/** Returns the transactions that are writing now, except that of the caller. What they write is visible once they have ended. */
+/** Returns the transactions that write at this moment, without the caller's. When they have ended, their writes are visible. */
 export async function writingNow(db: Executor): Promise<Set<string>> {
   const rows = await db.orm.execute<{ name: string }>(sql`select distinct virtualtransaction as name from pg_locks
     where locktype = 'relation' and mode = 'RowExclusiveLock' and granted and pid <> pg_backend_pid()
@@ -76,9 +79,9 @@ export async function writingNow(db: Executor): Promise<Set<string>> {
 export type BusyTasks = Readonly<Record<string, number>>;
 
 /**
- * Takes every task of a project that no node works on, so that none begins. `force`: also takes the tasks of jobs, deliveries and schedules
- * that nodes work on. The work of such a node is not stored, except the outcomes of tool calls, and is done again. Returns the tasks that
- * nodes still have.
+ * Takes all tasks of a project that no node works on, so that none of them starts during a move. `force`: also takes tasks of jobs,
+ * deliveries and schedules from their nodes; except outcomes of tool calls, their work is done again. Returns the tasks that nodes still
+ * have.
  */
 export function holdTasks(
   db: Executor,
@@ -121,8 +124,8 @@ async function busyTasks(tx: Executor, id: string): Promise<BusyTasks> {
 }
 
 /**
- * Ends the hold of a project, and makes its tasks due again: the project works in this deployment from now on. Returns false, and changes
- * nothing, if its state is not one of `from`.
+ * Ends the hold of a project, and makes its tasks due again, so that the project works in this deployment. Returns false and changes nothing
+ * if the state of its move is not one of `from`.
  */
 export function releaseProject(
   db: Executor,
@@ -148,8 +151,8 @@ export function releaseProject(
 }
 
 /**
- * Locks the rows of projects until the end of the transaction, so that no move of them begins. Rejects with the error PROJECT_MOVING if one
- * of them is being moved.
+ * Locks the rows of projects until the end of the transaction, so that no move of these projects begins. Rejects with the error
+ * PROJECT_MOVING if one of them is already moving.
  */
 export async function lockUnheld(tx: Executor, projectIds: readonly ProjectId[]): Promise<void> {
   const rows = await tx.orm
@@ -161,7 +164,10 @@ export async function lockUnheld(tx: Executor, projectIds: readonly ProjectId[])
   for (const { hold, movedTo } of rows) if (hold !== "") throw coreFaults.PROJECT_MOVING(hold, movedTo);
 }
 
-/** Takes the lock under which projects of the deployment are moved, until the end of the transaction. Returns false if another has it. */
+/**
+ * Takes the lock that allows only one move of projects at a time, until the end of the transaction. Returns false if another transaction has
+ * the lock.
+ */
 export async function lockMove(tx: Executor): Promise<boolean> {
   const [row] = await tx.orm.execute<{ locked: boolean }>(
     sql`select pg_try_advisory_xact_lock(hashtextextended('svc projects move', 0)) as locked`,
@@ -169,7 +175,10 @@ export async function lockMove(tx: Executor): Promise<boolean> {
   return row?.locked === true;
 }
 
-/** Returns the number of accounts of the project about which apps of all projects post. */
+/**
+ * Returns the number of the project's account references. By these ids, svc finds the account that a webhook post is about, if the app sends
+ * the posts of all projects to one address.
+ */
 export async function countSharedAccounts(db: Executor, projectId: ProjectId): Promise<number> {
   return db.orm.$count(accountReferences, eq(accountReferences.projectId, projectId));
 }

@@ -5,7 +5,7 @@ import type { Executor } from "../connect.ts";
 const pageRows = 5_000;
 const zeroUuid = "00000000-0000-0000-0000-000000000000";
 
-/** Yields the ids of the projects that work in this deployment. */
+/** Yields the ids of the projects that work in this deployment, not in another cell. */
 export async function* projectsHere(db: Executor): AsyncGenerator<ProjectId> {
   for (let after = zeroUuid; ; ) {
     const rows = await db.orm.execute<{ id: string }>(sql`select id from projects

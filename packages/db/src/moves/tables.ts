@@ -60,8 +60,8 @@ const conflicts: ReadonlyMap<PgTable, SQL> = new Map<PgTable, SQL>([
 const counted: ReadonlySet<PgTable> = new Set<PgTable>([t.activityMinutes, t.activityHours, t.failureGroups]);
 
 /**
- * The tables of a project's rows, in the order in which a move writes them: rows to which others refer come first. Every table of a project
- * is moved or named in `left`, because the declaration of erasures names every table.
+ * The tables with rows of a project, in the order in which a move writes them: a table comes after the tables that its rows refer to. Every
+ * table with rows of projects is here, or is listed in `left` with a reason.
  */
 export const movedTables: readonly MovedTable[] = orderedTables().map(movedTable);
 

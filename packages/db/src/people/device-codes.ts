@@ -4,10 +4,10 @@ import type { Executor } from "../connect.ts";
 import { deviceCodes } from "../schema/index.ts";
 import { statement } from "../sql/statement.ts";
 
-/** A sign-in of a program that waits for a person (RFC 8628), as stored: everything except its codes. */
+/** A sign-in that a program without a browser began and that a person must approve (RFC 8628), as stored: without its two codes. */
 export type DeviceCode = typeof deviceCodes.$inferSelect;
 
-/** Stores the sign-in of a program that begins. */
+/** Stores the sign-in of a program (RFC 8628) that has just begun and waits for a person. */
 export async function insertDeviceCode(
   db: Executor,
   code: Omit<DeviceCode, "voucherKeyId" | "spentAt">,
@@ -15,13 +15,19 @@ export async function insertDeviceCode(
   await db.orm.insert(deviceCodes).values(code);
 }
 
-/** Returns the sign-in with this digest of the program's code, even if it is expired or used; undefined if there is none. */
+/**
+ * Returns the sign-in of a program (RFC 8628) by the digest of the code that the program has, even if it is expired or used; undefined if
+ * there is none.
+ */
 export async function findDeviceCode(db: Executor, digest: Buffer): Promise<DeviceCode | undefined> {
   const [code] = await db.orm.select().from(deviceCodes).where(eq(deviceCodes.digest, digest));
   return code;
 }
 
-/** Returns the sign-in with this digest of the person's code, even if it is expired or used; undefined if there is none. */
+/**
+ * Returns the sign-in of a program (RFC 8628) by the digest of the code that the person types, even if it is expired or used; undefined if
+ * there is none.
+ */
 export async function findDeviceCodeOfPerson(db: Executor, userDigest: Buffer): Promise<DeviceCode | undefined> {
   const [code] = await db.orm.select().from(deviceCodes).where(eq(deviceCodes.userDigest, userDigest));
   return code;
@@ -45,7 +51,7 @@ export async function decideDeviceCode(
   return decided.length > 0;
 }
 
-/** Marks a code as used. Of several simultaneous calls, only one returns true. */
+/** Marks the sign-in of a program (RFC 8628) as used. Of several simultaneous calls with the same code, only one returns true. */
 export async function spendDeviceCode(db: Executor, digest: Buffer, nowMs: number): Promise<boolean> {
   const spent = await db.orm
     .update(deviceCodes)

@@ -4,7 +4,7 @@ import type { Executor } from "../connect.ts";
 import { invitations } from "../schema/index.ts";
 import { statement } from "../sql/statement.ts";
 
-/** An invitation as stored: everything except its token. */
+/** An invitation of a person to a project, as stored: everything except its token. */
 export type Invitation = typeof invitations.$inferSelect;
 
 /** Stores a new invitation. */

@@ -10,12 +10,12 @@ import { endSeat } from "./seats.ts";
 /** A person who signs in with an account of the identity provider. Times are in epoch milliseconds. */
 export type Person = typeof people.$inferSelect;
 
-/** Facts about a person from the identity provider, and the right that follows from the person's groups. */
+/** Facts about a person that the identity provider reports. `isAdministrator`: true if the person's groups give this right. */
 export type PersonFacts = Pick<Person, "issuer" | "subject" | "mail" | "name" | "isAdministrator">;
 
 /**
- * Stores a person who signs in, and returns the row. A known person keeps the id and gets the new facts. The caller stores the refresh token
- * afterwards, because it is encrypted for the id.
+ * Stores a person who signs in, and returns the row. If the person is known, the id stays and the facts are replaced. The caller stores the
+ * refresh token afterwards, because its encryption depends on the id.
  */
 export async function enterPerson(db: Executor, facts: PersonFacts, nowMs: number): Promise<Person> {
   const { issuer, subject, ...changing } = facts;
@@ -30,8 +30,8 @@ export async function enterPerson(db: Executor, facts: PersonFacts, nowMs: numbe
 }
 
 /**
- * Stores what the provider reports when a node asks it again. `refresh`: the sealed next refresh token. Stores nothing and returns false if
- * the access of the person has ended in the meantime.
+ * Stores the facts about a person that the identity provider returned at a regular check. `refresh`: the next refresh token, encrypted.
+ * Stores nothing and returns false if the access of the person has ended in the meantime.
  */
 export async function confirmPerson(
   db: Executor,
@@ -47,7 +47,10 @@ export async function confirmPerson(
   return confirmed.length > 0;
 }
 
-/** Replaces the sealed refresh token of a person by the next one. Stores nothing if the access of the person has ended in the meantime. */
+/**
+ * Replaces the encrypted refresh token of a person by the next one that the identity provider gave. Stores nothing if the access of the
+ * person has ended in the meantime.
+ */
 export async function replacePersonRefresh(db: Executor, id: PersonId, refresh: Buffer | null): Promise<void> {
   await db.orm
     .update(people)
@@ -89,8 +92,8 @@ const claim = statement<RawRow<Person>>(
 );
 
 /**
- * Claims up to `limit` people with a refresh token whom no node has checked since `beforeMs`, and returns them. No other node then checks
- * them for the same time.
+ * Claims up to `limit` people whom the identity provider must confirm again, and returns them. These have a refresh token, and no node has
+ * checked them since `beforeMs`. Other nodes then do not check them for a while.
  */
 export async function claimPeople(
   db: Executor,
@@ -112,8 +115,8 @@ const unaskedPage = statement<{ id: string; isOver: boolean }>(
 );
 
 /**
- * Returns people whom svc cannot ask the provider about, who last signed in at `signedInMs` or before, and who still have a live seat. Reads
- * `limit` people after the id `after`. `next`: the id after which the next page begins; undefined after the last page.
+ * Returns people whose access must end because svc has no refresh token to check them with the identity provider. They signed in at
+ * `signedInMs` or before, and still have a valid key. Reads `limit` people after the id `after`. `next`: where the next page begins.
  */
 export async function listUnaskedPeople(
   db: Executor,
@@ -145,12 +148,17 @@ export function endPerson(db: Executor, id: PersonId, nowMs: number, signedInMs?
   });
 }
 
-/** Deletes a person with the seats. Call it after `endPerson`, so that no valid key is left. */
+/**
+ * Deletes a person and all of the person's seats (roles in projects, each with a key). Call `endPerson` first, so that no valid key is left.
+ */
 export async function deletePerson(db: Executor, id: PersonId): Promise<void> {
   await db.orm.delete(people).where(eq(people.id, id));
 }
 
-/** Ends the sessions that a person has in one session of the provider, or all of them if `providerSession` is undefined. */
+/**
+ * Ends the console sessions of a person that belong to one session at the identity provider. If `providerSession` is undefined, ends all of
+ * them.
+ */
 export async function endPersonSessions(
   db: Executor,
   id: PersonId,
@@ -171,8 +179,8 @@ export function listPeople(db: Executor, page: { after: PersonId | undefined; li
 }
 
 /**
- * Stores that a token of the provider was used. Returns false if it was used before. `digest`: digest of the token's id. The row is deleted
- * some time after `expiresAt`.
+ * Stores that an identity token of the provider was used, because each is accepted only once. Returns false if it was used before. `digest`:
+ * digest of the token's id. The row is deleted some time after `expiresAt`.
  */
 export async function useAssertion(db: Executor, digest: Buffer, expiresAt: number): Promise<boolean> {
   const used = await db.orm

@@ -16,16 +16,22 @@ import { type ApiKey, createApiKey, findKeyById, revokeApiKey } from "../keys/re
 import { apiKeys, people, personSeats } from "../schema/index.ts";
 import { statement } from "../sql/statement.ts";
 
-/** A seat of a person in a project. */
+/** The seat of a person in a project: the person's role there, and the key with which the person works. */
 export type PersonSeat = typeof personSeats.$inferSelect;
 
-/** A seat with the role of its key. `isLive`: false if the access ended and the person has not signed in since. */
+/**
+ * A seat (a person's access to a project) with the role of its key. `isLive`: false if the access ended and the person has not signed in
+ * since.
+ */
 export type ListedSeat = PersonSeat & { readonly role: ApiKey["role"]; readonly isLive: boolean };
 
-/** The keys that a change of seats left: those that the person has now, and those that ended. */
+/**
+ * Result of a change of a person's seats (accesses to projects). `keys`: the keys of the person's seats after the change. `ended`: the keys
+ * that the change ended.
+ */
 export type SeatChange = { readonly keys: readonly KeyId[]; readonly ended: readonly KeyId[] };
 
-/** Returns the seats of a person, also those whose keys have ended. */
+/** Returns the seats (accesses to projects) of a person, also those whose keys have ended. */
 export async function listSeats(db: Executor, personId: PersonId): Promise<ListedSeat[]> {
   const rows = await db.orm
     .select({ seat: personSeats, role: apiKeys.role, revokedAt: apiKeys.revokedAt })
@@ -36,8 +42,8 @@ export async function listSeats(db: Executor, personId: PersonId): Promise<Liste
 }
 
 /**
- * Gives a person exactly the seats that the groups (`ofGroups`) and the given roles allow; of two roles in a project, the higher one counts.
- * Other seats end. A seat with a higher role than before keeps its key. Sessions of the person get the keys of new seats.
+ * Gives a person exactly the seats (accesses to projects) that groups (`ofGroups`) and given roles allow; in a project, the higher of both
+ * roles counts. Other seats end. A seat with a higher role than before keeps its key. Sessions of the person get the keys of new seats.
  */
 export function setSeats(
   db: Executor,
@@ -103,7 +109,10 @@ async function openSeat(
   return keyId;
 }
 
-/** Ends a seat: revokes its key and the keys made with it. A seat with a given role stays without a valid key. Returns the ended keys. */
+/**
+ * Ends a person's seat (access to a project): revokes its key and the keys made with it. If an administrator or an invitation gave the role,
+ * the seat stays, without a valid key. Returns the ended keys.
+ */
 export async function endSeat(tx: Executor, seat: PersonSeat, nowMs: number): Promise<readonly KeyId[]> {
   const { personId, projectId, keyId, givenRole } = seat;
   const revoked = await revokeApiKey(tx, keyId, nowMs);
@@ -115,9 +124,9 @@ export async function endSeat(tx: Executor, seat: PersonSeat, nowMs: number): Pr
 }
 
 /**
- * Gives a person a role in a project, in addition to the roles that groups give. Of both roles, the higher one counts from the next check
- * with the provider. Keys that the person made may have the former role. So with a lower role, the seat gets a new key, and they end.
- * Returns the key of the seat and the ended keys.
+ * Gives a person a role in a project, in addition to roles from groups; the higher one counts from the next check with the provider. With a
+ * lower role, the seat gets a new key, because keys that the person made may still have the old role. Returns the seat's key and the ended
+ * keys.
  */
 export function giveRole(
   db: Executor,
@@ -161,8 +170,8 @@ export function raiseGivenRole(
 }
 
 /**
- * Takes away the role that an invitation or an administrator gave to a person in a project, and ends the seat. A seat that groups give comes
- * back at the next check with the provider. Returns the ended keys.
+ * Takes away the role that an invitation or an administrator gave to a person in a project, and ends the seat (access). If groups also give
+ * a role, the seat comes back at the next check with the provider. Returns the ended keys.
  */
 export function takeRole(
   db: Executor,
@@ -177,7 +186,7 @@ export function takeRole(
   });
 }
 
-/** Returns the role that may do more. An undefined role is the lowest one. */
+/** Returns the role of the two that allows more. Undefined is lower than every role. */
 export function higherRole<Other extends Role | undefined>(one: Role | undefined, other: Other): Role | Other {
   if (one === undefined) return other;
   return other === undefined || roles.indexOf(one) > roles.indexOf(other) ? one : other;

@@ -39,7 +39,10 @@ const selectPolicies = statement<RawRow<PlanPolicy & { projectId: ProjectId }> &
 const unset: PlanPolicy = { planApproval: "never", confirm: noConfirmRule };
 const batchers = new WeakMap<object, Batcher<PolicyQuestion, ConfirmPolicies>>();
 
-/** The current rules for a plan: if it needs approval, and which of its calls a person confirms (see `readConfirmRules`). */
+/**
+ * The rules for a program before it runs. `planApproval`: says if a person must approve it as a whole. `rules`: say which of its calls a
+ * person must confirm (see `readConfirmRules`).
+ */
 export type PlanRules = { readonly planApproval: StoredPlanApproval; readonly rules: readonly ConfirmRule[] };
 
 /** Returns the current rules that decide if the programs of a project's keys need approval, and which of their calls need confirmation. */

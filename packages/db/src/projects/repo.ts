@@ -51,8 +51,8 @@ function selectProjects(db: Executor) {
 }
 
 /**
- * Creates a project with its first contact, the approver `owner`, and returns the project. Throws the unique violation of `projects_name`
- * if the name is in use. `cell`: the cell that the project's id names; undefined if the deployment is not a cell.
+ * Creates a project with its first contact (the approver `owner`), and returns the project. Throws the unique violation of `projects_name`
+ * if the name is in use. `cell`: name of this deployment if it is one of several cells; the project's id contains it.
  */
 export function createProject(db: Executor, name: string, nowMs: number, cell?: string): Promise<Project> {
   return withTransaction(db, async (tx) => {
@@ -77,8 +77,8 @@ export function createProject(db: Executor, name: string, nowMs: number, cell?: 
 }
 
 /**
- * Creates a project like `createProject`. Undefined, with nothing created, if the deployment already has a project with another name. This
- * also holds for concurrent calls.
+ * Creates a project like `createProject`. Returns undefined and creates nothing if the deployment already has a project with another name,
+ * also if several calls run at the same time.
  */
 export function createFirstProject(
   db: Executor,

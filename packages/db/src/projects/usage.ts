@@ -8,7 +8,7 @@ import { statement } from "../sql/statement.ts";
 /** Statuses of unfinished jobs: all statuses that precede `succeeded`, the first final status. */
 const unfinished = jobStatuses.slice(0, jobStatuses.indexOf("succeeded"));
 
-/** Returns the SQL for the unfinished jobs of a project, one row for each job. */
+/** Returns SQL for a `from` clause with one row for each unfinished job of a project. `projectId`: SQL expression of the project's id. */
 export function unfinishedJobs(projectId: string): string {
   // Live jobs without a parent have another index than all other jobs. So both kinds are read, status by status.
   const own = `project_id = ${projectId} and status = s.status`;
@@ -19,8 +19,8 @@ export function unfinishedJobs(projectId: string): string {
 }
 
 /**
- * Returns the SQL of common table expressions, which precede a query. The last, `queued`, has the ids of the project's subscriptions that
- * may have queued deliveries.
+ * Returns SQL common table expressions (`with …`) to put before a query. The last of them, `queued`, has the ids of the project's
+ * subscriptions that may have queued deliveries.
  */
 export function queuedSubscriptions(projectId: string): string {
   // `queued` has all subscriptions without an entity, and those subscriptions with an entity that have queued deliveries.

@@ -101,8 +101,8 @@ export async function listHeldQuarantinedPosts(
 }
 
 /**
- * Returns the quarantined webhook posts of `ids` that belong to `filter.owner`, oldest first. Released posts are included. `matches`: true
- * if the post also matches the rest of `filter`.
+ * Returns those of the quarantined posts `ids` that belong to `filter.owner`, oldest first, also released ones. `matches`: true if the post
+ * also matches the other fields of the filter.
  */
 export async function findQuarantinedIds(
   db: Executor,

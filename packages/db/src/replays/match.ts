@@ -129,8 +129,8 @@ export type ReplayFilter = Pick<
   Partial<Pick<ReplayRecord, "ofPause" | "onlyFailed">>;
 
 /**
- * The next deliveries of a replay, as pairs of event and subscription, in order. The subscriptions' filters are not applied yet. `next`:
- * the position from which to continue.
+ * A part of the deliveries that a replay makes again, as pairs of event and subscription, in order. The subscriptions' filters are not
+ * applied yet. `next`: the position from which the search continues.
  */
 export type FoundMatches = FoundPairs & {
   /**

@@ -45,7 +45,7 @@ function taskOf(id: ReplayId) {
 /** A throttled replay as its row holds it. */
 export type ReplayRecord = Readonly<Row<typeof replays>>;
 
-/** Columns that the caller sets when a replay starts. */
+/** Columns of a new replay (repeated delivery of past events) that the caller sets. */
 export type NewReplay = Pick<
   ReplayRecord,
   | "id"
@@ -80,7 +80,7 @@ export type ReplayStart =
   /** The project, or its customers together, already have the maximum number of unfinished replays. */
   | { readonly outcome: "too_many" };
 
-/** Columns of a replay that UpdateReplay and CancelReplay change. */
+/** Columns of a replay that a change or cancellation by a user writes (UpdateReplay, CancelReplay). */
 export type ReplayChange = Partial<
   Pick<ReplayRecord, "perSecond" | "state" | "reason" | "waitsForId" | "pacedAt" | "endedAt">
 > &

@@ -85,7 +85,7 @@ const move = compose(
   ({ moved }) => query`update replays r set ${moved.set("i", movedNames)} from ${moved.from("i")} where r.id = i.id`,
 );
 
-/** Stores the progress of a replay that the transaction has locked. */
+/** Stores the progress of a replay, whose row this transaction has locked with `lockReplay`. */
 export async function moveReplay(tx: Executor, moved: ReplayMove): Promise<void> {
   await move(tx, { moved: [moved] });
 }
@@ -112,7 +112,10 @@ const readHealth = statement<RawRow<Omit<ReplayedSubscription, "pending">> & { p
    where s.id = any($1::uuid[])`,
 );
 
-/** Returns the states of subscriptions. Deleted ones are absent. `countMax`: maximum pending deliveries to count per subscription. */
+/**
+ * Returns the states of subscriptions that a replay delivers to. Deleted subscriptions are absent. `countMax`: maximum number of pending
+ * deliveries to count for each subscription.
+ */
 export async function readReplayedSubscriptions(
   db: Executor,
   ids: readonly SubscriptionId[],

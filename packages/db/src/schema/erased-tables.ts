@@ -4,7 +4,7 @@ import type { PgColumn, PgTable } from "drizzle-orm/pg-core";
 import { liveEpochs, pacedFront } from "../deliveries/epoch.ts";
 import * as t from "./index.ts";
 
-/** An entity (customer or user) of a project. */
+/** Identifies an entity (customer or user) by its project and by its id in the project. Erasures and exports look for its rows. */
 export type NamedEntity = { readonly projectId: ProjectId; readonly entityId: string };
 
 /** The rule by which svc finds the rows of an entity (a customer or user of the project) in a table, in order to export or delete them. */

@@ -40,8 +40,8 @@ const project = () =>
 const job = () => idColumn("job")("job_id").notNull();
 
 /**
- * Programs, each with its pins: the definitions of tools and skills on which the program runs. Jobs of a project share a row if their
- * program and its pins are equal.
+ * Programs of jobs, each with its pins: the definitions of tools and skills that the program was checked with and runs on. Jobs of a project
+ * share a row if their program and its pins are equal.
  */
 export const jobPrograms = pgTable(
   "job_programs",
@@ -244,7 +244,7 @@ export const jobAttempts = pgTable(
   (table) => [primaryKey({ name: "job_attempts_key", columns: [table.jobId, table.attempt] })],
 );
 
-/** Results of steps, in the order in which the steps began. */
+/** Results of the steps of jobs, one row for each step, in the order in which the steps of a job began. */
 export const jobSteps = pgTable(
   "job_steps",
   {

@@ -140,8 +140,8 @@ export const routingState = pgTable("routing_state", {
 });
 
 /**
- * Turns of sweeps (regular passes over stored rows) that only one node of the deployment runs. The node that moves `nextAt` forward runs the
- * sweep, and the other nodes skip it.
+ * Times of the sweeps (regular passes over stored rows) that only one node of the deployment runs. The node that moves `nextAt` forward runs
+ * the sweep; the other nodes skip it.
  */
 export const sweepTurns = pgTable("sweep_turns", {
   sweep: oneOf(turnedSweeps)("sweep").primaryKey(),

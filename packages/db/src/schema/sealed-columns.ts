@@ -10,7 +10,10 @@ import { standingPolls, standingPrograms, standingRuns, standingVersions } from 
 import { quarantinedPosts, subscriptions } from "./triggers.ts";
 import { deploymentSecrets, oldSubkeys, secrets, webhookSecrets } from "./vault.ts";
 
-/** How to find the project of a row with encrypted values. */
+/**
+ * Rule for finding the project to which a row with encrypted values belongs. Each project has its own data keys, so the project decides
+ * which key decrypts the values.
+ */
 export type RowProject =
   /** In `column` of the row. If `isOptional` is set, a row with null there belongs to the deployment. */
   | { readonly column: PgColumn; readonly isOptional?: true }
@@ -20,15 +23,15 @@ export type RowProject =
   | "deployment";
 
 /**
- * A column with encrypted values, and the context that they are encrypted for. A value cannot be decrypted for another context. The context
- * is the project (or `deployment`), a slash, and `place`.
+ * A column with encrypted values. A value can be decrypted only with the context for which it was encrypted: the project (or `deployment`),
+ * a slash, and `place`.
  */
 export type SealedColumn = {
   readonly column: PgColumn;
   readonly place: string;
 };
 
-/** A table that has sealed columns. Its key columns are in the order of the primary key. */
+/** A table that has columns with encrypted values. `key`: columns of the primary key, in order. */
 export type SealedTable = {
   readonly name: string;
   readonly key: readonly PgColumn[];
@@ -115,7 +118,9 @@ export const sealedTables: readonly SealedTable[] = [
   sealedTable(oldSubkeys, "deployment", { secret: "old_subkeys/{keyId}/{purpose}" }),
 ];
 
-/** Columns of bytes that no data key seals, by table: digests, seeds, logos, and values that a vault key seals directly. */
+/**
+ * Columns of bytes, by table, that are not encrypted with a data key: digests, seeds, logos, and values that a vault key encrypts directly.
+ */
 export const plainBytes: Readonly<Record<string, readonly string[]>> = {
   api_keys: ["digest"],
   audit_chains: ["hash", "mac"],

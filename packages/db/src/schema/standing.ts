@@ -347,7 +347,10 @@ export const standingBackfills = pgTable(
   ],
 );
 
-/** State of the rate limits of standing programs: one row for each program and key. Runs with different keys are limited separately. */
+/**
+ * State of the rate limits of standing programs (schedules): one row for each program and rate key. Runs with different rate keys are
+ * limited separately.
+ */
 export const standingRates = pgTable(
   "standing_rates",
   {
@@ -545,7 +548,7 @@ export const standingDedupe = pgTable(
   ],
 );
 
-/** The version of time zone data that the schedules use, in one row. */
+/** The newest version of time zone data that any node had, in one row. A node with older data must not compute times of schedules. */
 export const standingState = pgTable("standing_state", {
   id: integer("id").primaryKey(),
   /** Newest version of time zone data that a node had. A node with older data changes no schedule. */

@@ -27,8 +27,8 @@ import {
 export const dedupeDigest = String.raw`(encode(substr(sha256(replace(project_id::text || '/' || trigger_slug || '/' || dedupe_key, '\', '\\')::bytea), 1, 16), 'hex')::uuid)`;
 
 /**
- * SQL condition for subscriptions that fail now, or that svc has deactivated because they failed. PostgreSQL uses the index
- * `subscriptions_unhealthy` only for a query that contains exactly this text.
+ * SQL condition for subscriptions whose endpoint fails now, or that svc has deactivated because it failed. Queries must contain exactly this
+ * text, because PostgreSQL otherwise does not use the index `subscriptions_unhealthy`.
  */
 export const isUnhealthy =
   "(case when active then failing_since is not null else inactive_reason in ('failing', 'gone') end)";

@@ -23,14 +23,14 @@ export const jobStatuses = [
 export type JobStatus = (typeof jobStatuses)[number];
 
 /**
- * Recipients of the events of a webhook post. `accounts`: the projects whose account the post names. `projects`: all projects of the
- * deployment.
+ * The projects that receive the events of a webhook post. `accounts`: the projects with an account that the post names. `projects`: all
+ * projects of the deployment.
  */
 export const audiences = ["accounts", "projects"] as const;
 
 /**
- * Sweeps (regular tasks) that only one node runs each time. `warnings`: warns projects of quotas that are nearly used up, and of webhook
- * secrets that end soon. `stored bytes`: measures how much data each project stores.
+ * Sweeps (regular tasks) that only one node of the deployment runs. `warnings`: warns projects of quotas and webhook secrets that end soon.
+ * `stored bytes`: measures the data of each project. `export`: sends records to a target outside svc.
  */
 export const turnedSweeps = ["warnings", "stored bytes", "export"] as const;
 
@@ -49,7 +49,9 @@ export type JobMode = (typeof jobModes)[number];
  */
 export const setRowStates = ["in", "ok", "failed", "skipped", "unknown"] as const;
 
-/** State of an undo entry. `armed`: not undone yet. `done`: undone. `failed`: the undo failed. */
+/**
+ * State of an undo entry (the recorded way to undo one call of a job). `armed`: not undone yet. `done`: undone. `failed`: the undo failed.
+ */
 export const undoStates = ["armed", "done", "failed"] as const;
 
 /**
@@ -125,8 +127,8 @@ export const deliveryStates = ["pending", "delivered", "dead_letter"] as const;
 export const quarantineReasons = ["no_trigger", "invalid_payload", "no_project", "unreadable_body"] as const;
 
 /**
- * Purpose of an API key. Empty: a caller presents its text. svc does not keep the text of other keys. `portal`: it belongs to a portal link.
- * `person`: it is the seat of a signed-in person in a project.
+ * Purpose of an API key. Empty: an ordinary key, whose text a caller presents. Other keys have no text to present. `portal`: it belongs to a
+ * portal link. `person`: it belongs to a signed-in person's seat (access) in a project.
  */
 export const keyPurposes = ["", "portal", "person"] as const;
 
@@ -142,13 +144,19 @@ export const origins = ["", "portal"] as const;
  */
 export const pausers = ["", "project", "portal"] as const;
 
-/** Plans that need approval: none (`never`), plans with destructive calls (`destructive`), or all (`always`). */
+/**
+ * The setting that says which plans (programs before they run) a person must approve: none (`never`), those with destructive calls
+ * (`destructive`), or all (`always`).
+ */
 export const planApprovals = ["never", "destructive", "always"] as const;
 
-/** Programs that need a person's approval before they run. */
+/** A value of the setting that says which programs a person must approve before they run. */
 export type StoredPlanApproval = (typeof planApprovals)[number];
 
-/** Kind of the place from which a private toolkit (an app that the project defined) was imported: an OpenAPI document or an MCP server. */
+/**
+ * Kind of source from which a private toolkit (a project's own definition of an app) was made: an OpenAPI document, an MCP server, or a
+ * shared toolkit that the project bound to its real app.
+ */
 export const toolkitSourceKinds = ["openapi", "mcp", "shared"] as const;
 
 /** A kind of the place from which a private toolkit was imported. */
@@ -222,7 +230,7 @@ export const standingStates = ["pending", "active", "paused", "ended"] as const;
 /** A state of a standing program (a program that starts jobs on a schedule or event). */
 export type StandingState = (typeof standingStates)[number];
 
-/** Why a standing program (a schedule) is paused. Empty if it is not paused. */
+/** Reasons why a standing program (a schedule) is paused. Empty if it is not paused. */
 export const standingPauseReasons = [
   "",
   "requested",
@@ -273,7 +281,7 @@ export const standingRunStates = ["collecting", "closing", "queued", "started", 
 /** A state of a run of a standing program (a schedule). */
 export type StandingRunState = (typeof standingRunStates)[number];
 
-/** Why a run of a standing program (a schedule) did not start, or why it still waits. Empty when the run has started. */
+/** Reasons why a run of a standing program (a schedule) did not start or still waits. Empty when the run has started. */
 export const standingRunReasons = [
   "",
   "missed",
@@ -409,7 +417,7 @@ export type ReplayReason = (typeof replayReasons)[number];
  */
 export const linkPurposes = ["sign_in", "answer", "connect", "confirm", "portal"] as const;
 
-/** Use of a data key. `seal`: it seals values. `digest`: it computes digests. */
+/** Use of a data key. `seal`: it encrypts values. `digest`: it computes keyed digests, by which svc recognizes equal values. */
 export const dataKeyUses = ["seal", "digest"] as const;
 
 /**
@@ -439,7 +447,7 @@ export const erasureKinds = ["entity", "project"] as const;
  */
 export const erasureStates = ["running", "waiting", "done"] as const;
 
-/** Kinds of resources whose failures are counted in groups. */
+/** Kinds of things whose failures svc counts in groups with the same cause. */
 export const failureKinds = ["call", "delivery", "job"] as const;
 
 /**

@@ -16,7 +16,7 @@ type Skill = Omit<Row<typeof skills>, "projectId" | "deletedAt">;
 /** A skill's program as submitted. `sealedProgram` contains it sealed. In rows of versions before 0.2, `program` contains it unsealed. */
 type SkillProgram = Row<typeof jobPrograms, "program" | "sealedProgram">;
 
-/** A skill with the JSON text of its program's inputSchema. */
+/** A skill (a program used as a tool), as lists of skills return it. `inputSchema`: JSON schema of the skill's input, as text. */
 export type ListedSkill = Omit<Skill, "inputSchema" | "programDigest"> & { readonly inputSchema: string };
 
 const columns = selectList(skills, namesBut(skills, "projectId", "deletedAt"), "s");
@@ -100,8 +100,8 @@ async function listSkillVersions(db: Executor, projectId: ProjectId, slug: strin
 }
 
 /**
- * A version of a skill to add; svc assigns its number. `newest`: number of the skill's newest version, as the caller knows it; 0 for a new
- * skill.
+ * A new version of a skill (a program used as a tool); svc assigns its number. `newest`: the newest version that the caller knows, to detect
+ * concurrent changes; 0 for a new skill.
  */
 export type NewSkill = Omit<Skill, "version"> & { readonly newest: number };
 

@@ -3,7 +3,7 @@ import { type Column, getTableColumns } from "drizzle-orm";
 import type { PgColumn, PgTable } from "drizzle-orm/pg-core";
 import { type ArrayElement, arrayLiteral, bytesArrayLiteral, plainArrayLiteral } from "./statement.ts";
 
-/** Encodes values of one type as parameters of an SQL statement. */
+/** Converts values of one type in TypeScript to parameters of an SQL statement. */
 export type Codec<Value> = {
   /** SQL type of a parameter, for example `uuid`. */
   readonly type: string;
@@ -42,7 +42,7 @@ type WrittenValue<Value> = Value extends Buffer
       ? readonly Element[]
       : Value;
 
-/** Codecs (encoders of parameters) by the names that the values have in code. */
+/** A group of statement parameters: for each value, its name in code and its codec (the encoder of the value). */
 export type Fields = Readonly<Record<string, Codec<never>>>;
 
 /** Values for the fields of `Shape`, one for each field. The codec (encoder) of a field encodes the field's value. */
@@ -50,12 +50,12 @@ export type ValuesOf<Shape extends Fields> = {
   readonly [Name in keyof Shape]: Shape[Name] extends Codec<infer Value> ? Value : never;
 };
 
-/** Codecs of a table's columns, by the names of the columns in code. */
+/** Codecs (encoders of statement parameters) for columns of a table, by the names of the columns in code. */
 export type FieldsOf<Table extends PgTable, Name extends ColumnName<Table>> = {
   readonly [Key in Name]: Codec<NewRow<Table>[Key]>;
 };
 
-/** Returns the codecs of these columns of a table, by their names in code. */
+/** Returns the codecs (encoders of statement parameters) of the given columns of a table, by their names in code. */
 export function fieldsOf<Table extends PgTable, const Name extends ColumnName<Table>>(
   table: Table,
   ...names: readonly Name[]
@@ -66,8 +66,8 @@ export function fieldsOf<Table extends PgTable, const Name extends ColumnName<Ta
 }
 
 /**
- * Returns the codecs of all columns of a table except the columns in `without`. A statement uses this if it sets the columns in `without`
- * itself, or leaves them to their defaults.
+ * Returns the codecs (encoders of statement parameters) of all columns of a table except those in `without`, for example columns that the
+ * statement sets itself or leaves to their defaults.
  */
 export function fieldsBut<Table extends PgTable, const Name extends ColumnName<Table> = never>(
   table: Table,
@@ -105,7 +105,7 @@ export const int4Array: Codec<readonly number[]> = { ...scalar("int4[]"), encode
 /** Codec of a string. */
 export const text: Codec<string> = scalar("text");
 
-/** Returns the codec of an id of one kind. The database stores only the UUID of the id. */
+/** Returns the codec (encoder) of an id with the given prefix. The database stores only the UUID in the id. */
 export function idOf<Prefix extends IdPrefix>(_prefix: Prefix): Codec<Id<Prefix>> {
   return scalar("uuid", uuidOfId);
 }

@@ -21,16 +21,22 @@ export type PartValues<Given extends Parts> = {
   readonly [Key in keyof Given]: Given[Key] extends StatementPart<infer Value, unknown> ? Value : never;
 };
 
-/** Runs a composed statement on a pool or in a transaction. */
+/**
+ * A function that runs an SQL statement made by `compose`, on a pool or in a transaction. `values`: the values of the statement's
+ * parameters.
+ */
 export type ComposedStatement<Given extends Parts, Row> = (
   db: Executor | postgres.ISql,
   values: PartValues<Given>,
 ) => Promise<StatementResult<Row>>;
 
-/** An SQL text, and the type of the rows that it returns. */
+/** SQL text of a statement. The type parameter is the type of the rows that it returns; `row` has no value and exists only for this type. */
 export type Query<Row> = { readonly text: string; readonly row?: Row };
 
-/** Tag for the text of an SQL statement. Values `${…}` in the text are inserted unchanged; they are names of parameters or further SQL. */
+/**
+ * Template tag for the text of an SQL statement. Inserted values `${…}` must be names of parameters or further SQL, because they are not
+ * escaped.
+ */
 export function query<Row extends object = Record<never, never>>(
   texts: TemplateStringsArray,
   ...names: readonly string[]
@@ -48,8 +54,8 @@ type Shape<Given extends Parts> = {
 };
 
 /**
- * Functions for SQL that depends on which groups of parameters a statement has. Each function belongs to one group, for example the columns
- * of new rows. It returns its SQL text if the statement has the group, and otherwise an empty text.
+ * Template tags for SQL that a statement needs only if it has a certain group of parameters, such as new rows. The tag of a group returns
+ * its text if the statement has this group, and otherwise an empty text.
  */
 export type OnlyWith<Given extends Parts> = { readonly [Key in keyof Given]: typeof sqlOf };
 

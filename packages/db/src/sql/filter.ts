@@ -78,7 +78,10 @@ export function scanOf(table: string, columns: string, { key, condition, from, b
   return `select ${columns} from ${table} where ${where} order by ${scanOrder(key)} limit ${max}`;
 }
 
-/** Returns the query for the last row of a scan that reached its maximum. The scan did not read the rows below that row. */
+/**
+ * Returns an SQL query for the row at which a scan stopped because it reached its maximum number of rows. The scan did not read the rows
+ * below it.
+ */
 export function endOf(table: string, options: ScanOptions): string {
   return `select id from (${scanOf(table, "id", options)}) e offset ${options.max} - 1 limit 1`;
 }

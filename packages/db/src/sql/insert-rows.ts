@@ -22,8 +22,8 @@ export type InsertOptions<Left> = {
 };
 
 /**
- * Makes a statement that inserts any number of rows, with one array parameter per column. The columns come from the table's declaration, so
- * a row that lacks a column does not compile.
+ * Returns a function that inserts any number of rows with one SQL statement, which has one array parameter for each column. The columns come
+ * from the table's declaration, so a row that lacks a column does not compile.
  */
 export function insertRows<Table extends PgTable, const Left extends ColumnWithDefault<Table> = never>(
   name: string,

@@ -23,7 +23,7 @@ export function newestOfProject(
   };
 }
 
-/** Returns the index expression for a list with one or two filters, and the value to look for. Undefined if the list has none. */
+/** Returns the index expression for a list with one or two filters, and the value to compare it with. Undefined if neither filter is set. */
 export function keyOf(
   [first, one]: readonly [PgColumn, string | undefined],
   [second, other]: readonly [PgColumn, string | undefined],

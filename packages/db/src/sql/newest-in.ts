@@ -76,7 +76,10 @@ type PageOptions<Read extends object> = {
   readonly given?: string;
 };
 
-/** Makes the statement that returns the newest rows of the query `found`. Its parameter $3 is the maximum number of rows. */
+/**
+ * Returns a function that reads one page of a list: the newest rows among the ids that the SQL query `found` returns. Parameter $3 of the
+ * statement is the maximum number of rows.
+ */
 export function pageStatement<Read extends object>(
   name: string,
   { table, columns, as, found, given }: PageOptions<Read>,

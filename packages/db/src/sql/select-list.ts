@@ -7,7 +7,7 @@ import type { StatementParameter } from "./statement.ts";
 // Limits no depth. svc wrote the stored documents itself with JSON.stringify, so their depth is already limited.
 const unbounded = { depthMax: Number.POSITIVE_INFINITY };
 
-/** Columns of a select list, and the decoder of its rows. */
+/** Columns of an SQL query: the text of the select list, and a function that decodes the returned rows. */
 export type SelectList<Read extends object> = {
   /** SQL of the select list, for example `j.id as "id", j.project_id as "projectId", …`. */
   readonly text: string;
@@ -22,7 +22,10 @@ type Reader = (stored: unknown) => unknown;
 /** The expression that selects a column, and the decoder of the column's value. The decoder is undefined if the value needs no decoding. */
 type ColumnSelection = { readonly expression: string; readonly read: Reader | undefined };
 
-/** Selects columns of a table, each in its own column of the result. `alias` names the table's row. */
+/**
+ * Returns the select list for columns of a table, with a decoder of the rows. Each column stays a separate column of the result. `alias`:
+ * name of the table's row in the query.
+ */
 export function selectList<Table extends PgTable, const Name extends ColumnName<Table>>(
   table: Table,
   names: readonly Name[],
@@ -43,8 +46,8 @@ export function selectList<Table extends PgTable, const Name extends ColumnName<
 }
 
 /**
- * Selects columns of a table as one column of JSON text; bytes and ids stay separate columns. For a row of many columns, parsing this text
- * once costs less than one decoder per column. `alias` names the table's row.
+ * Returns a select list in which most columns of a table are joined to one JSON text; bytes and ids stay separate. For a row with many
+ * columns, parsing one text costs less than many decoders. `alias`: name of the table's row in the query.
  */
 export function packedList<Table extends PgTable, const Name extends ColumnName<Table>>(
   table: Table,
@@ -217,8 +220,8 @@ type RowNames<Name extends string = string> = {
 };
 
 /**
- * Makes the part of a statement that passes many rows as parameters: one array for each column. The text of the statement is the same for
- * any number of rows.
+ * Returns the part of a statement that passes many rows as parameters: one array for each column. So the text of the statement is the same
+ * for any number of rows.
  */
 export function rows<Shape extends Fields>(
   shape: Shape,

@@ -18,10 +18,9 @@ type Statement<Row> = (
 ) => Promise<StatementResult<Row>>;
 
 /**
- * Makes a frequently used SQL statement, which PostgreSQL parses and plans once per connection. From its second run on a connection, the
- * statement needs one round trip. Several statements can be in flight on one connection. `name` is put into a comment at the start of the
- * text, so that the server's statistics and logs show it. Values are returned as the database driver returns them: timestamps and int8 are
- * text.
+ * Returns a function that runs a frequently used SQL statement. PostgreSQL parses and plans it once per connection, so each further run
+ * needs one round trip. `name` is put into a comment in the text, for statistics and logs. Values are returned as the driver returns them:
+ * timestamps and int8 are text.
  */
 export function statement<Row extends object>(name: string, text: string): Statement<Row> {
   if (names.has(name)) throw new Error(`two statements are called ${name}`);

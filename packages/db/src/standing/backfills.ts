@@ -127,7 +127,7 @@ export async function countWaitingRuns(tx: Executor, programId: StandingProgramI
   return row?.count ?? 0;
 }
 
-/** A run, found by the occurrence that caused it (a time, an event, or rows of a poll). `sourceKey` identifies that occurrence. */
+/** A run of a schedule, found by its `sourceKey`: the key of the occurrence that caused it (a time, an event, or rows of a poll). */
 export type SourceRun = Readonly<Row<typeof standingRuns, "id" | "sourceKey" | "state">>;
 
 const sourceColumns = selectList(standingRuns, ["id", "sourceKey", "state"], "r");
@@ -168,7 +168,7 @@ const renameSources = compose(
 );
 
 /**
- * Gives runs new source keys (texts that identify what a run is for). The old keys are then free for new runs that replace these runs. The
+ * Gives runs new source keys (keys of the occurrences that caused them). New runs can then use the old keys and replace these runs. The
  * caller's transaction must hold the lock on the program.
  */
 export async function renameSourceRuns(
@@ -192,7 +192,10 @@ const walkEvents = statement<{ id: string; isOwn: boolean; receivedAt: number }>
    order by e.trigger_slug, e.project_id, e.id limit $6::int4`,
 );
 
-/** Events of a trigger between two UUIDs, in the order in which svc received them. `fromUuid` is inclusive, `beforeUuid` exclusive. */
+/**
+ * The events that a backfill of a schedule reads: those of one trigger with ids from `fromUuid` (inclusive) to `beforeUuid` (exclusive), in
+ * the order in which svc received them.
+ */
 export type BackfillWalk = {
   readonly projectId: ProjectId;
   readonly triggerSlug: string;
@@ -305,7 +308,9 @@ const listStill = statement<{ id: string; programId: string }>(
    where ended_at is null and updated_at < $1::timestamptz limit $2::int4`,
 );
 
-/** Returns unfinished backfills that have made no progress since a given time. */
+/**
+ * Returns unfinished backfills (runs for past times or events of a schedule) that have made no progress since `beforeMs`, at most `limit`.
+ */
 export async function listStillBackfills(
   db: Executor,
   beforeMs: number,

@@ -124,7 +124,7 @@ const usableKeys = statement<{ id: string }>(
      and (expires_at is null or expires_at > $2::timestamptz)`,
 );
 
-/** Returns the keys that are usable: neither revoked nor expired. */
+/** Returns those of the given API keys that can be used at `nowMs`: neither revoked nor expired. */
 export async function findUsableKeys(tx: Executor, ids: readonly KeyId[], nowMs: number): Promise<Set<KeyId>> {
   const found = await usableKeys(tx, [arrayLiteral(ids.map(uuidOfId)), isoTime(nowMs)]);
   return new Set(found.map(({ id }) => idOfUuid("key", id)));

@@ -130,8 +130,8 @@ export async function listWaitingConcurrencyKeys(
 }
 
 /**
- * A concurrency key of a program: runs with the same key run one after another. `room`: maximum number of queued runs with this key to
- * read.
+ * A concurrency key of a schedule, for which queued runs are to be read. Runs with the same key run one after another. `room`: maximum
+ * number of runs to read.
  */
 export type ConcurrencyKeySlots = ConcurrencyKey & { readonly room: number };
 
@@ -185,8 +185,8 @@ const readWakes = statement<Omit<StandingWakes, "programId"> & { programId: stri
 );
 
 /**
- * Returns facts about the queued runs of each program, from which svc computes when to look at them again. The caller must have locked the
- * programs.
+ * Returns for each schedule with queued runs the times from which svc computes when it must check these runs again. The caller must have
+ * locked the programs.
  */
 export async function readStandingWakes(
   tx: Executor,

@@ -190,7 +190,7 @@ export async function releaseInboxLeases(db: Executor, leases: readonly InboxLea
   if (leases.length > 0) await releaseLeases(db, { leases, arrival: { dueAtMs } });
 }
 
-/** An event in the form in which schedules receive it. */
+/** An event with those fields that a schedule's decision and program can read. */
 export type InboxEvent = Readonly<
   Row<typeof events, "id" | "projectId" | "triggerSlug" | "entityId" | "payload" | "occurredAt" | "receivedAt">
 >;
@@ -215,7 +215,10 @@ const readEvents = compose(
     where e.before < ${bound.bytesMax} order by e.place`,
 );
 
-/** Returns events in order, up to and including the event with which their total size reaches `bytesMax`. Deleted events are absent. */
+/**
+ * Returns events in the given order, up to and including the event with which their total size reaches `bytesMax`. The other events must be
+ * read later. Deleted events are absent.
+ */
 export async function readInboxEvents(
   db: Executor,
   wanted: readonly { readonly projectId: ProjectId; readonly eventId: EventId }[],

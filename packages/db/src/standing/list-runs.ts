@@ -63,7 +63,7 @@ const selectRuns = pageStatement("list_standing_runs", {
       where f.id < $2::uuid and f.id >= ${from} and ${filter}`,
 });
 
-/** Returns the runs (started jobs) of a schedule, newest first. */
+/** Returns the runs of a schedule, newest first. A run is the decision about one due time or event; most runs have started a job. */
 export function listStandingRuns(
   db: Executor,
   { projectId, programId }: { readonly projectId: ProjectId; readonly programId: StandingProgramId },

@@ -88,7 +88,7 @@ const changedNames = [
 ] as const;
 const changedFields = fieldsOf(standingRuns, "id", ...changedNames);
 
-/** Changed columns of a queued run, for example when it starts, or when svc finds a reason why it does not start. */
+/** Columns of a queued run that a change writes, for example when the run starts, or when svc finds a reason why it cannot start yet. */
 export type StandingRunChange = ValuesOf<typeof changedFields>;
 
 /**
@@ -166,8 +166,8 @@ const mergeSkipped = compose(
 );
 
 /**
- * Skipped runs that may need no rows of their own. If the program's newest run was skipped for the same `reason` and with the same
- * concurrency key (`lane`), svc adds `more` to the count of the newest run. `more`: number of skipped runs. `at`: time of the last of them.
+ * Repeated skips of a schedule's runs, which may need no rows. If the newest run was skipped for the same `reason` and concurrency key
+ * (`lane`), svc only adds `more` to that run's count. `more`: number of skipped runs. `at`: time of the last of them.
  */
 export type RepeatedSkip = {
   readonly programId: StandingProgramId;
@@ -178,8 +178,8 @@ export type RepeatedSkip = {
 };
 
 /**
- * Counts repeated skips. If the newest run of a schedule was skipped for the same reason, the count of this run grows by 1. Returns the
- * positions in `skips` of the skips that were counted in this way.
+ * Counts repeated skips of runs without storing new rows. If the newest run of a schedule was skipped for the same reason, its count grows.
+ * Returns the positions in `skips` of the skips that were counted in this way.
  */
 export async function mergeSkippedStandingRuns(tx: Executor, skips: readonly RepeatedSkip[]): Promise<Set<number>> {
   if (skips.length === 0) return new Set();
@@ -250,7 +250,7 @@ const listStarted = statement<{ jobId: string }>(
    where project_id = $2::uuid and job_id is not null`,
 );
 
-/** Returns the repository of the runs (jobs started by schedules) of one project. */
+/** Returns the repository of one project's runs (decisions about due times and events of schedules, most of which started a job). */
 export function standingRunsForProject(db: Executor, projectId: ProjectId): StandingRunRepository {
   const own = eq(standingRuns.projectId, projectId);
   const ofProgram = (id: StandingProgramId) => and(own, eq(standingRuns.programId, id));

@@ -9,10 +9,15 @@ import { compose, query } from "../sql/compose.ts";
 import { type RawRow, rows, selectList } from "../sql/select-list.ts";
 import { statement } from "../sql/statement.ts";
 
-/** The subscription of a program's version to a trigger. It may be open or ended. */
+/**
+ * The subscription of one version of a standing program (a schedule) to a trigger, whose events start the program. It may be open or ended.
+ */
 export type TriggerSubscription = Readonly<Row<typeof standingListeners>>;
 
-/** A trigger of a project, at one version of the project's routing. The version is a number that grows with each change of the routing. */
+/**
+ * A trigger of a project at one version of the project's routing (a number that grows when the receivers of events change). It selects the
+ * subscriptions that were open at that version.
+ */
 export type SubscribedTrigger = {
   readonly projectId: ProjectId;
   readonly triggerSlug: string;

@@ -123,10 +123,7 @@ const changedNames = [
 ] as const;
 const changedFields = fieldsOf(standingRuns, "id", ...changedNames);
 
-/**
- * A change of a collect window (the time in which events are gathered into one run). The window gets more events, or it closes and becomes
- * a run.
- */
+/** A change of a collect window (a run that still gathers events): the window gets more events, or it ends and its run is queued. */
 export type StandingWindowChange = ValuesOf<typeof changedFields>;
 
 /**
@@ -151,8 +148,8 @@ export async function changeStandingWindows(tx: Executor, changes: readonly Stan
 const insertEvents = insertRows("insert_standing_run_events", standingRunEvents);
 
 /**
- * Stores which window (a run of a schedule that collects events) collected which events. If a schedule has already collected an event,
- * throws a unique violation of `standing_run_events_key`.
+ * Stores which collect window (a run that gathers events) has gathered which events. If a schedule has already gathered an event, throws a
+ * unique violation of `standing_run_events_key`.
  */
 export async function insertStandingRunEvents(
   tx: Executor,

@@ -40,7 +40,10 @@ const listZoned = statement<{ id: string }>(
 
 const noId = "00000000-0000-0000-0000-000000000000";
 
-/** Returns active schedules whose time zone is not UTC, in the order of their ids, beginning after the id `after`. */
+/**
+ * Returns active schedules whose time zone is not UTC, in the order of their ids, beginning after the id `after`. New time zone data can
+ * change their times.
+ */
 export async function listZonedStandingPrograms(
   db: Executor,
   after: StandingProgramId | undefined,

@@ -65,7 +65,10 @@ const turnColumns = selectList(
   "s",
 );
 
-/** The end of an outage that lasted 10 minutes or longer. `failingSince`: time of its first failure, epoch milliseconds. */
+/**
+ * A subscription whose endpoint works again after an outage of 10 minutes or longer. `failingSince`: time of its first failure, epoch
+ * milliseconds.
+ */
 export type SubscriptionRecovery = EndpointTurn & {
   readonly subscriptionId: SubscriptionId;
   readonly failingSince: number;
@@ -261,8 +264,8 @@ export async function reportSubscriptionOverflows(
 }
 
 /**
- * Stores the failures of delivery attempts in the rows of their subscriptions. A node observed these failures at `nowMs`. Returns the
- * resulting health of each subscription.
+ * Stores failures of delivery attempts in the rows of their subscriptions, and decides on backoff and deactivation. `nowMs`: time at which a
+ * node observed them. Returns the resulting health of each subscription.
  */
 export async function reportSubscriptionFailures(
   db: Executor,

@@ -78,7 +78,10 @@ export function queueWithin<Result>(
   });
 }
 
-/** Returns the progress of the deliveries to a subscription of the project. */
+/**
+ * Returns how the deliveries to a subscription of the project proceed: the last success, the number of pending deliveries, and until when
+ * its rate limit delays the next one.
+ */
 export async function readSubscriptionProgress(
   db: Executor,
   projectId: ProjectId,

@@ -108,7 +108,7 @@ const routed = [
   "triggerSlugs",
 ] as const;
 
-/** Health of an endpoint that has not received a delivery yet. */
+/** The columns for the health of an endpoint, with their values before the first delivery. */
 export const freshHealth = {
   failingSince: null,
   backoffUntil: null,
@@ -131,9 +131,9 @@ async function countOfEntity(tx: Executor, { projectId, entityId }: RoutedEntity
 }
 
 /**
- * Returns the quota that one more subscription would exceed: subscriptions with an entity (customer or user) have a quota of their own.
- * Undefined if the subscription fits. Call it in a transaction that has locked the project's row. `freed`: number of subscriptions with an
- * entity that the transaction has deleted; their counters change only at its end.
+ * Returns the quota that one more subscription would exceed; undefined if it fits. Subscriptions with an entity (customer or user) have
+ * their own quota. The caller must have locked the project's row. `freed`: number of subscriptions with an entity that the transaction has
+ * deleted.
  */
 export function findSubscriptionQuotaReached(
   tx: Executor,

@@ -61,7 +61,10 @@ export type EntityRouting = {
   readonly subscriptions: RoutedSubscription[];
 };
 
-/** A project that moves or has moved to another cell. */
+/**
+ * A project whose events this deployment must not deliver, because it moves or has moved to another cell. `hold`: state of the move. `to`:
+ * the other cell.
+ */
 export type HeldProject = { readonly hold: Exclude<ProjectHold, "">; readonly to: string };
 
 type RoutingRow = RawRow<Omit<RoutedSubscription, "projectId">> & {

@@ -52,8 +52,8 @@ const sizeOf = statement<{ dead: string; bytes: string }>(
 );
 
 /**
- * Returns the number of dead rows in a task table, as PostgreSQL counts them. Rows that vacuum cannot remove because of an old snapshot
- * count too.
+ * Returns the number of dead rows (deleted rows that still take space) in a task table, as PostgreSQL counts them. Rows that vacuum cannot
+ * remove because of an old snapshot count too.
  */
 export async function countDeadTasks(db: Executor, table: TaskTable): Promise<number> {
   return Number((await sizeOf(db, [table]))[0]?.dead ?? 0);

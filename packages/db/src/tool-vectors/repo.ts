@@ -6,7 +6,10 @@ import { arrayLiteral, bytesArrayLiteral, plainArrayLiteral, statement } from ".
 /** A stored embedding vector of a tool's text. `usedAt`: last use, accurate to about a day. */
 export type ToolVector = { readonly digest: string; readonly vector: Buffer; readonly usedAt: number };
 
-/** Identifies the text of a tool whose vector is needed. `projectId` is undefined for tools of the shared catalog. */
+/**
+ * Identifies the text of a tool for which a search vector is needed. `digest`: key of the vector. `projectId`: undefined for tools of the
+ * shared catalog.
+ */
 export type ToolTextKey = { readonly digest: string; readonly projectId: ProjectId | undefined };
 
 const readVectors = statement<{ digest: string; vector: Buffer; used_at: string }>(
@@ -60,7 +63,7 @@ const keepVectors = statement(
    from unnest($1::text[], $2::bytea[]) as i(digest, vector) where v.digest = i.digest`,
 );
 
-/** Stores the vectors of texts. Vectors of a project that was deleted in the meantime are not stored. */
+/** Stores the search vectors of tools' texts. Vectors of a project that was deleted in the meantime are not stored. */
 export async function keepToolVectors(
   db: Executor,
   vectors: readonly { readonly digest: string; readonly vector: Uint8Array }[],

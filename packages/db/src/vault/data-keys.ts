@@ -3,7 +3,7 @@ import { eq, inArray, isNull, type SQL, sql } from "drizzle-orm";
 import type { Executor } from "../connect.ts";
 import { dataKeys, projects } from "../schema/index.ts";
 
-/** A data key as stored: `wrapped` is the key, encrypted with a vault key. */
+/** A data key (it encrypts stored values of a project or of the deployment) as stored. `wrapped`: the key, encrypted with a vault key. */
 export type DataKeyRow = {
   readonly number: number;
   readonly scope: KeyScope;

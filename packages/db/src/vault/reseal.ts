@@ -24,7 +24,10 @@ export type SealedPage = {
   readonly next: WalkPosition | undefined;
 };
 
-/** A row with values to seal again. `values` has an entry for each sealed column; the entry is undefined if the value stays. */
+/**
+ * A row with values that a key rotation must encrypt again. `values`: one entry for each encrypted column, in order; undefined if the
+ * column's value stays as it is.
+ */
 export type SealedRow = { readonly key: readonly string[]; readonly values: readonly (OldValue | undefined)[] };
 
 /**
@@ -35,7 +38,7 @@ const headBytes = 48;
 /** Maximum size of the sealed values in a page, in bytes. */
 const pageBytesMax = 4_194_304;
 
-/** Returns the tables with sealed columns, in the order of processing. */
+/** Returns the names of the tables with encrypted columns, in the order in which a key rotation processes them. */
 export function sealedTableNames(): readonly string[] {
   return sealedTables.map(({ name }) => name);
 }
@@ -87,7 +90,10 @@ export async function writeResealed(
   return Number(counted?.count ?? 0);
 }
 
-/** Returns the approximate number of rows in all tables with sealed columns, from PostgreSQL's statistics. */
+/**
+ * Returns the approximate number of rows in all tables with encrypted columns, from PostgreSQL's statistics. A key rotation stores it as its
+ * total, to show progress.
+ */
 export async function countSealedRows(db: Executor): Promise<number> {
   const [row] = await db.sql.unsafe<{ rows: string }[]>(
     "select coalesce(sum(greatest(reltuples, 0)), 0)::int8 as rows from pg_class where oid = any($1::regclass[]::oid[])",

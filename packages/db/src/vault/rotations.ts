@@ -6,7 +6,7 @@ import { dataKeys, oldSubkeys, vaultCheck, vaultNodes, vaultRotations } from "..
 /** A rotation of the vault key (its replacement by a new key), with its progress. */
 export type VaultRotation = Omit<typeof vaultRotations.$inferSelect, "leaseOwner" | "leaseUntil">;
 
-/** Values by which a node checks if its data about the vault is current. */
+/** Values that a node compares with its memory to find out if the vault's keys or the state of their rotation have changed. */
 export type VaultVersion = {
   /** The last rotation of the vault key (its replacement by a new key). Undefined if the key was never rotated. */
   readonly rotation: Pick<VaultRotation, "number" | "state" | "toKeyId" | "lastOldNumber"> | undefined;

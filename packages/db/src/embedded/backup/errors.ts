@@ -61,8 +61,8 @@ export function sealKeyMissing(file: string, keyId: string, held: readonly strin
 }
 
 /**
- * Returns the error for a file of a backup that was changed after the backup was made. Its content then does not match its checksum, which
- * is made with the vault key.
+ * Returns the error for a backup file that was changed after the backup was made. Its content then does not match its seal (a checksum that
+ * is made with the vault key).
  */
 export function sealBroken(file: string): BackupError {
   return backupUnusable(
@@ -71,7 +71,10 @@ export function sealBroken(file: string): BackupError {
   );
 }
 
-/** Returns the error for a database that contains objects that no version of svc created. */
+/**
+ * Returns the error for a backup whose database contains objects that no version of svc created. `names`: these objects. They could run
+ * foreign code, so svc does not restore the backup.
+ */
 export function foreignObjects(file: string, names: readonly string[]): BackupError {
   return backupUnusable(
     file,

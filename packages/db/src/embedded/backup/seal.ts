@@ -37,8 +37,8 @@ export function addSeal({ id, secret }: VaultKey): Transform {
 }
 
 /**
- * The seal at the end of a file. `coveredBytes`: number of bytes before the seal, which it protects. `keyId`: id of its key. `mac`: its
- * MAC.
+ * The seal at the end of a backup file, a keyed hash of all bytes before it. `coveredBytes`: number of these bytes. `keyId`: id of the vault
+ * key that made the seal. `mac`: the hash.
  */
 export type BackupSeal = { readonly coveredBytes: number; readonly keyId: string; readonly mac: Buffer };
 

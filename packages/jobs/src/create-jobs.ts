@@ -168,7 +168,7 @@ export type JobsOptions = {
   readonly onFaultPoint?: OnFaultPoint | undefined;
 };
 
-/** The parts of a node that run and serve jobs. */
+/** The parts of a node that run jobs and answer API calls about jobs. */
 export type Jobs = {
   readonly engine: JobEngine;
   readonly hints: JobHints;
@@ -197,7 +197,10 @@ export type Jobs = {
   readonly tasksOffer: McpOffer;
 };
 
-/** Creates the parts of a node that run and serve jobs. The engine is not started. */
+/**
+ * Creates the parts of a node that run jobs and answer API calls about jobs. Does not start the engine (the part that runs the steps of
+ * jobs).
+ */
 export function createJobs({ observer = silentObserver, askObserver, ...options }: JobsOptions): Jobs {
   const { limits, onFaultPoint, watchPollMs } = options;
   const hints = createJobHints();

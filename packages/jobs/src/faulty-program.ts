@@ -16,7 +16,7 @@ export function listedFaults(found: readonly ProgramFault[], characters: number)
   return found.slice(0, Math.min(listedMax, unlisted < 0 ? listedMax : Math.max(1, unlisted)));
 }
 
-/** Returns the request field for a place (JSON pointer) in a program, for example `programJson/do/0`. */
+/** Returns the name of the request field for a JSON Pointer into the program, for example `programJson/do/0`. Errors use this name. */
 export function fieldOf(pointer: string): string {
   return `programJson${pointer}`;
 }

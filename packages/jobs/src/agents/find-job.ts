@@ -21,7 +21,7 @@ export async function findFollowed(
   return isGrant && job.keyId !== keyId ? undefined : job;
 }
 
-/** Requests the end of a job. A job that has ended is unchanged. */
+/** Requests the cancellation of a job for an agent. A job that has ended does not change. */
 export async function cancelJob(
   { db, clock, engine }: Pick<AgentJobsContext, "db" | "clock" | "engine">,
   { id }: ListedJob,
@@ -32,7 +32,7 @@ export async function cancelJob(
   engine.wake();
 }
 
-/** Returns what an ended job reports to an agent: its declared result, its counts and its errors. */
+/** Returns the result of an ended job in the form in which an agent's tool call receives it: the program's result, counts and errors. */
 export async function endedAnswer(
   { db, views }: Pick<AgentJobsContext, "db" | "views">,
   job: ListedJob,

@@ -7,7 +7,7 @@ import type { AskContinuation } from "@svc/db/schema/words";
 import type { Params } from "@svc/tools";
 import type { JobsContext } from "../api/context.ts";
 
-/** Dependencies of agents' tools about programs, and of tasks. */
+/** The functions and settings that the tools of agents for programs and tasks need. */
 export type AgentJobsContext = JobsContext &
   AskContext & {
     /** Time for which svc keeps a job after its end, in milliseconds. Undefined: svc keeps ended jobs forever. */
@@ -99,7 +99,10 @@ function changeFields({ answerSchema, continuations }: AskRecord): Params {
   );
 }
 
-/** Returns a user's answer in the form of AnswerAsk. Undefined if the user declined or gave no valid answer. */
+/**
+ * Converts the user's answer, which the MCP client sent, to the form of the API method AnswerAsk. Returns undefined if the user declined or
+ * gave no valid answer.
+ */
 export function readAskAnswer(
   ask: AskRecord,
   response: unknown,

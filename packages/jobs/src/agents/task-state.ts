@@ -4,7 +4,10 @@ import { canAskUser, type McpContext, type Params, toolResult } from "@svc/tools
 import { endedAnswer, lastLogged, loggedText } from "./find-job.ts";
 import { type AgentJobsContext, askRequest, findTaskAsk, isAskedOfUser, type TaskAsk } from "./task-ask.ts";
 
-/** Returns one line for people about the state of a running job. `asked`: the question it waits for. */
+/**
+ * Returns one line for people that describes the state of a job which has not ended. `asked`: the question to a person that the job waits
+ * for, if any.
+ */
 export async function stateText(
   context: Pick<AgentJobsContext, "db" | "consoleUrl">,
   job: ListedJob,
@@ -63,8 +66,8 @@ export async function taskOf(context: AgentJobsContext, job: ListedJob, follower
 }
 
 /**
- * Returns the MCP task with which svc answers a tool call while the job that the call started has not ended. If the job asks its user a
- * question, this task contains no form for the answer. The client gets the form when it reads the task by id.
+ * Returns the MCP task with which svc answers a tool call if the job that the call started has not ended. If the job asks its user a
+ * question, this task does not contain the form for the answer; the client gets the form when it reads the task by id.
  */
 export async function newTaskOf(context: AgentJobsContext, job: ListedJob): Promise<Params> {
   const asked = await findTaskAsk(context, job);

@@ -34,7 +34,10 @@ export async function checkForSubmission(
   });
 }
 
-/** Returns the faults of a program in the form of the API, as many as one response lists, and the number of the others. */
+/**
+ * Converts the faults of a program to the form of the API. One response lists only a limited number of them; the number of the others is
+ * returned too.
+ */
 export function toFaults(
   { faults, omitted }: { readonly faults: readonly ProgramFault[]; readonly omitted: number },
   programJson: string,

@@ -71,8 +71,8 @@ async function present(asked: readonly unknown[]): Promise<readonly boolean[]> {
 }
 
 /**
- * Returns the faults of an accepted program under rules that were added after it was accepted. Empty if the program also follows the new
- * rules.
+ * Returns the faults that a stored program has under rules which svc added after it accepted the program. Empty if the program follows the
+ * new rules too.
  */
 export async function youngerFaults(
   context: Pick<JobsContext, "db" | "sealer" | "views" | "accounts" | "meter">,

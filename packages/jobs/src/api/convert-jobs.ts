@@ -26,8 +26,8 @@ import { failureMessage } from "@svc/tools";
 import { toEstimate, toReceipt } from "./convert-receipts.ts";
 
 /**
- * A job together with data from outside its database row: its program, its steps in the order in which they began, its pending ask and its
- * earlier attempts.
+ * A job's row, together with data from other tables that an API message about the job needs: its program, its steps in the order in which
+ * they began, its pending ask and its earlier attempts.
  */
 export type JobParts = {
   readonly job: JobRecord & Pick<ListedJob, "programHash">;

@@ -3,7 +3,7 @@ import { isObject, parseExactJson } from "@svc/core";
 import { canonicalJson, type PinnedTools } from "@svc/program";
 import { mask } from "@svc/tools";
 
-/** A difference between a tool's present definition and the definition that was stored with a program. */
+/** A difference between the present definition of a tool and the definition that was stored with a program when the program was accepted. */
 export type Drift = {
   readonly toolSlug: string;
   /**
@@ -19,8 +19,8 @@ export type Drift = {
 const shownMax = 2_000;
 
 /**
- * Returns the differences between the project's present tools and the pinned definitions (stored when the program was accepted), ordered by
- * slug.
+ * Returns the differences between the tool definitions that were stored with a program when it was accepted (pins) and the project's present
+ * tools, ordered by the tool's slug.
  */
 export function driftOf(pinned: PinnedTools, view: CatalogView): Drift[] {
   const slugs = [...pinned.keys()].toSorted();

@@ -39,7 +39,9 @@ export async function readPage(
   return { rows, size };
 }
 
-/** Maximum number of jobs that one page reads when a filter has no index. */
+/**
+ * Maximum number of jobs that svc reads for one page of a list if a filter has no index. The page may then have fewer jobs than requested.
+ */
 export const walkedMax = 2_000;
 const walkedBytesMax = 33_554_432;
 const walkChunkSize = 200;
@@ -68,7 +70,7 @@ async function walkPage(
   return { rows, walkedTo: last };
 }
 
-/** Filter of a list of jobs. The fields that JobFilter does not have are checked for each job that is read. */
+/** Filter of a list of jobs. The database applies the fields of JobFilter; svc checks the other fields for each job that it reads. */
 export type ListedFilter = JobFilter & {
   /** Text in lower case that the title contains. Empty: any title. */
   readonly title: string;
@@ -106,7 +108,10 @@ const failing: readonly JobStatus[] = ["failed", "expired", "rejected", "aborted
 
 type ListedPage = { readonly after: Id<"job"> | undefined; readonly size: number };
 
-/** Returns the jobs of one page of a list, newest first, and where the search for them stopped, if it stopped early. */
+/**
+ * Returns the jobs of one page of a list, newest first. If the search stopped early because it had read the maximum number of jobs, also
+ * returns the position for the next page.
+ */
 export async function readListed(
   context: Pick<JobsContext, "db" | "clock" | "sealer" | "views">,
   caller: Pick<ProjectPrincipal, "projectId" | "binding">,

@@ -28,7 +28,10 @@ export function withNotes(answer: ToolAnswer, notes: readonly NoteMessage[]): To
   return { ...answer, texts: [...answer.texts, lines.join("\n")], structured: { ...answer.structured, notes: noted } };
 }
 
-/** Notifies the watchers on one node that a job's log grew. This is only a hint; changes by other nodes are found by polling. */
+/**
+ * Notifies watchers on the same node when the log of a job has new entries. It only saves time, because watchers also read the log regularly
+ * to find entries of other nodes.
+ */
 export type JobHints = {
   /** Notifies the watchers on this node that the log of a job grew. `end`: the end of the job, if this node has just committed it. */
   notify(jobId: Id<"job">, end?: JobEnd): void;

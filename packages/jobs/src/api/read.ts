@@ -26,7 +26,7 @@ import { openProgram } from "../drive/store/stored-program.ts";
 import { toJob } from "./convert-jobs.ts";
 import { shownProgram } from "./drift.ts";
 
-/** Dependencies of reading jobs. `sealer`: decrypts the programs of jobs. `views`: have the names of apps. */
+/** The functions that are needed to read jobs and to show them. `sealer`: decrypts the programs of jobs. `views`: have the names of apps. */
 export type ReadContext = { readonly db: Executor; readonly sealer: Sealer; readonly views: CatalogViews };
 
 /** Returns jobs of a project in the form of the API, in the given order. */
@@ -67,7 +67,7 @@ export async function toJobs(
 }
 
 /**
- * Returns the API message of a job that was just stored and has no steps, questions or earlier attempts yet. It does not read the database.
+ * Returns the API message of a new job without a read of the database. The job has no steps, questions or earlier attempts yet.
  * `programJson`: the program as submitted.
  */
 export function toNewJob(job: JobRecord, programJson: string, programHash: string, appNames: AppNames): Job {
@@ -75,7 +75,7 @@ export function toNewJob(job: JobRecord, programJson: string, programHash: strin
   return toJob({ job: listed, ...shownNew(programJson), appNames, steps: [] });
 }
 
-/** Returns a job that ended right after its submission. The data comes from memory; the result equals that of GetJob. */
+/** Returns the API message of a job that ended within its submission call. It is made from memory and is equal to the answer of GetJob. */
 export function toEndedJob(
   job: JobRecord,
   { state, receipt, atMs }: JobEnd,
@@ -198,7 +198,7 @@ function countSteps(list: unknown): number {
 }
 
 /**
- * Returns the reason why these values cannot replace the program's params, or undefined if they can. Each new value must have the type of
+ * Returns the reason why these values cannot replace the program's `params`, or undefined if they can. Each value must have the same type as
  * the program's own value, because the program was checked only with that type.
  */
 export function faultOfParams({ params: own }: Program, params: JsonObject): string | undefined {

@@ -67,8 +67,8 @@ const heldCodes: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Submits the program of a job again, under the rules of SubmitJob. Returns the new job's id. Returns how the program's tools have changed
- * since the old job was submitted. Throws the errors of SubmitJob.
+ * Submits the program of a job again, under the rules of SubmitJob. Returns the new job's id, and the changes of the program's tools since
+ * the old job was submitted. Throws the errors of SubmitJob.
  */
 export async function rerunJob(context: JobsContext, rerun: Rerun): Promise<RerunResult> {
   const { db, views } = context;

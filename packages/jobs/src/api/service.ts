@@ -18,7 +18,7 @@ import { readJob } from "./read.ts";
 import { skillMethods } from "./skills.ts";
 import { stepMethods } from "./steps.ts";
 
-/** Dependencies of JobsService, including those for asks (questions of jobs to people). */
+/** The functions and settings that JobsService needs, including those for asks (questions of jobs to people). */
 export type JobsServiceOptions = Omit<JobsContext, "asks"> & Omit<AskServiceContext, "readJob" | "receiptMessage">;
 
 /** Returns the implementation of JobsService. Each method works on the project of the calling key. */

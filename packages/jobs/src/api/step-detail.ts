@@ -33,7 +33,10 @@ type Argument = {
 type Output = MessageInitShape<typeof StepOutputSchema>;
 type Path = readonly (string | number)[];
 
-/** Returns the values that a program gives to the calls of a step: their source, and their type and length if these are known. */
+/**
+ * Describes the arguments of the calls in a step without their values: where each argument comes from, and its type and length if these are
+ * known.
+ */
 export function stepArguments(step: Step, state: JobState): readonly Argument[] {
   const reader = createValueReader(state);
   return templatesOf(step)
@@ -153,7 +156,7 @@ class OutputForm {
   }
 }
 
-/** Returns the form of the value that a step made. Empty if it made none. */
+/** Describes the value that a step produced: the names and types of its parts, without the data. Empty if the step produced no value. */
 export function valueForm(step: Step, state: JobState): readonly Output[] {
   const value = shownOf(state).scope.steps[step.id];
   const form = new OutputForm();
@@ -170,8 +173,8 @@ type StepRows = {
 };
 
 /**
- * Reads the rows that a step made: their states, and the form of the fields of the first ones. If rows failed or have an unknown outcome,
- * reads the states of only these.
+ * Describes the rows that a step produced: their states, and the names and types of the fields in the first rows. If rows failed or have an
+ * unknown outcome, lists the states of only these.
  */
 export async function readStepRows(
   db: Executor,

@@ -195,8 +195,8 @@ function payloadOf({ payload }: JobEventRecord): Readonly<Record<string, unknown
 }
 
 /**
- * Returns the times in which a step ran, for the API. Entries of the log that were written together have one time, so the receipt of the
- * step gives the first start and the last end.
+ * Returns the time spans in which a step ran, for the API. The start and the end come from the step's receipt, because log entries that were
+ * written together have only one time.
  */
 export function spansOf(
   { step }: StepInstruction,
@@ -221,7 +221,10 @@ export function spansOf(
   });
 }
 
-/** Returns the times in which a step waited, for the API. A `wait` step waits all the time that it runs. */
+/**
+ * Returns the time spans in which a step waited, with the reasons, for the API. A step of kind `wait` waits for the whole time in which it
+ * runs.
+ */
 export function waitsOf(
   { step }: StepInstruction,
   receipt: StepReceiptDocument | undefined,

@@ -58,7 +58,7 @@ export type Submission = {
   readonly confirmText?: string | undefined;
 };
 
-/** A skill that a caller runs. `within`: its slug and version, as `slug@version`. */
+/** A skill (a program used as a tool) that a caller runs as a job. `within`: the skill's slug and version, as `slug@version`. */
 export type SubmittedSkill = {
   readonly slug: string;
   readonly calledAs: string;
@@ -66,7 +66,7 @@ export type SubmittedSkill = {
   readonly input: JsonObject;
 };
 
-/** Dependencies of `submit`, which checks a program and stores it as a job. */
+/** The functions and settings that `submit` needs. It checks a program and stores it as a job. */
 export type SubmitContext = Pick<
   JobsContext,
   "db" | "clock" | "sealer" | "views" | "meter" | "accounts" | "asks" | "engine" | "programs" | "sandboxMode"

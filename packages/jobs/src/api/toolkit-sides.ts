@@ -5,10 +5,15 @@ import { loadJobPins } from "@svc/db/jobs/load";
 import { type AcceptedProgram, readPins } from "@svc/program";
 import { jobFaults } from "../errors.ts";
 
-/** The parts of a checked program that decide which apps it calls: its pinned tool definitions, and the same of its skills. */
+/**
+ * The parts of a checked program that decide which apps it calls: the tool definitions stored with it (pins), and the skills that it runs.
+ */
 export type CalledToolkits = Pick<AcceptedProgram, "pins" | "skills">;
 
-/** Returns which toolkits (apps) of a checked program and its skills the sandbox plays, and which are real apps. */
+/**
+ * Returns the toolkits (apps) that a checked program and its skills call, in two groups: those that the sandbox emulates, and those that are
+ * real apps.
+ */
 export function sidesOfProgram(checked: CalledToolkits, mode: SandboxMode): ToolkitSides {
   return sidesOf(toolkitsOf(checked), mode);
 }
@@ -19,8 +24,8 @@ function* toolkitsOf({ pins, skills }: CalledToolkits): Generator<ToolkitPin> {
 }
 
 /**
- * Does the same as `sidesOfProgram` for a stored program, given by its pinned tool definitions as JSON text. Reads the definitions of its
- * skills from the database. Skips a skill that is not stored.
+ * Returns the toolkits (apps) that a stored program and its skills call, in two groups: emulated by the sandbox, and real. The program is
+ * given by its stored tool definitions as JSON text. A skill that is not stored is skipped.
  */
 export async function sidesOfStored(
   db: Executor,
@@ -42,14 +47,16 @@ export async function sidesOfStored(
 }
 
 /**
- * Returns PROGRAM_MIXES_SANDBOX if a program calls real apps and apps that the sandbox plays. The rows that the sandbox invents could then
- * be written to a real app. Returns undefined if it does not.
+ * Returns the fault PROGRAM_MIXES_SANDBOX if a program calls both real apps and emulated ones, because rows that the sandbox invents could
+ * then be written to a real app. Returns undefined if it does not.
  */
 export function faultOfMixed({ played, live }: ToolkitSides): Fault | undefined {
   return played.length > 0 && live.length > 0 ? jobFaults.PROGRAM_MIXES_SANDBOX(played, live) : undefined;
 }
 
-/** True if the log of a job says that the sandbox answers its calls: the sandbox is on, and the program does not only call real apps. */
+/**
+ * True if a job counts as a sandbox job, which its log states: the sandbox is on, and the program calls an emulated app or no app at all.
+ */
 export function isSandboxJob({ played, live }: ToolkitSides, mode: SandboxMode): boolean {
   return mode !== "off" && (played.length > 0 || live.length === 0);
 }

@@ -73,7 +73,7 @@ export type DryRunEnd = {
  */
 export type OnDryRunEnd = (tx: Executor, ended: DryRunEnd) => Promise<void>;
 
-/** What the job engine needs to run the jobs of one node, such as the database, the clock and its limits. */
+/** The functions and settings with which a node runs jobs, such as the database, the clock and the limits. */
 export type EngineContext = {
   readonly db: Database;
   /** Reads jobs whose steps this node is about to run. Jobs that were claimed at the same time are read with one statement. */

@@ -79,7 +79,7 @@ const faultPoints = [
   "mid-undo",
 ] as const;
 
-/** A point where a test may end a node. */
+/** Name of a point in the work on a job at which a test can simulate the death of the node. */
 export type FaultPoint = (typeof faultPoints)[number];
 
 /**

@@ -19,7 +19,7 @@ import type { JobTrace } from "./run/spans.ts";
  */
 type TaskEnd = "keep" | "end" | { readonly dueAtMs: number };
 
-/** Data that a commit stores in addition to the changed job. */
+/** Data that a commit stores in addition to the changes of the job: its task, its receipt, and the tool call that begins. */
 export type CommitParts = {
   readonly task: TaskEnd;
   readonly receipt?: ReceiptDocument | undefined;
@@ -77,7 +77,7 @@ export type SimulationRun =
  */
 type ClosedAsks = { readonly events: PreparedAsk["events"]; readonly asks: readonly AskView[] };
 
-/** Operations under the lock of the job's row, in one transaction. */
+/** Functions that read or change a job while the transaction has locked the job's row, so that no other writer interferes. */
 export type LockedJob = {
   /** Sequence number of the job's last log entry. The job's row is locked, so no other writer can add an entry. */
   readonly lastSeq: number;
@@ -91,12 +91,15 @@ export type LockedJob = {
   commit(work: WorkingJob, parts: CommitParts): Promise<CommittedWork>;
 };
 
-/** A job's call that is ready to be sent. The caller must call exactly one of `send` and `cancel`, once. */
+/** A call of a job that is prepared but not sent. The caller must call either `send` or `cancel`, and only once. */
 export type ReadyAttempt = Pick<ReadyCall, "begun" | "cancel"> & {
   send(): Promise<{ readonly attempted: AttemptResult; readonly end: UnrecordedEnd | undefined }>;
 };
 
-/** All functions through which a driver (the loop that runs one job's steps) reads or changes anything outside the job's state. */
+/**
+ * All functions through which a driver (the loop that runs one job's steps) reads or changes anything outside of the job's state in memory.
+ * Tests replace them.
+ */
 export type Port = Omit<StepEffects, "mustPause" | "mustEnd"> & {
   /** Called when the job begins to use the node's event loop. If the event loop is then blocked, svc regards this job as the cause. */
   atWork(): void;

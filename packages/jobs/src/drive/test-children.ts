@@ -13,7 +13,7 @@ import { stepKinds } from "../steps/index.ts";
 // Child jobs in memory, for tests of the engine. Each child makes one write and then one read. If the read fails, the child has failed, and
 // a retry continues at the read.
 
-/** The way in which a child job ends when it runs again. */
+/** For tests: how a child job ends when its parent starts it again. */
 export type ChildEnd = "succeeded" | "failed" | "failed before it wrote" | "failed for good";
 
 type MemoryChild = { child: Child; readonly place: string; hasWritten: boolean; isForGood: boolean };
@@ -28,7 +28,10 @@ const skill: PinnedSkill = {
 /** The skills that the programs of these tests can run. */
 export const memorySkills: JobState["loaded"]["skills"] = { "skills.late": skill };
 
-/** Creates the child jobs of a test. At first there are none. `endOf`: chooses how the next child ends. */
+/**
+ * For tests: creates the functions that read and start child jobs, with child jobs in memory only. `endOf`: chooses how the next child job
+ * ends.
+ */
 export function createMemoryChildren(endOf: () => ChildEnd) {
   const program: Program = parseCheckedProgram(
     JSON.stringify({ version: 1, title: "Late", steps: [{ id: "pause", wait: "1s" }] }),

@@ -25,7 +25,7 @@ export type ScriptedAnswer = Pick<Extract<AttemptResult, { kind: "answered" }>, 
   readonly retryable?: boolean;
 };
 
-/** Chooses the next event of a test: the app's answer to a call, or the death of the node. */
+/** For tests: chooses what happens next, the app's answer to a call or the death of the node. */
 export type Chooser = {
   /** Returns the app's answer to a call of a tool. */
   answer(tool: PinnedTool, args: JsonObject): ScriptedAnswer;
@@ -41,7 +41,7 @@ export class NodeDied extends Error {}
 /** The part of a log entry that tests read. */
 export type LogRecord = { readonly type: string; readonly payload: Record<string, unknown> };
 
-/** A job in memory, and what a test can do with it and read of it. */
+/** For tests: a job that runs in memory, with its log, its receipts and the writes that the test's app executed. */
 export type Memory = {
   readonly port: Port;
   readonly log: LogRecord[];

@@ -8,7 +8,7 @@ import type { RetryOfJob } from "./start/retry-job.ts";
 
 // Helper functions for tests of jobs that are retried, or that svc or an administrator parked.
 
-/** The actor whom the tests of this file name when they park a job (stop it) or release it. The log of the job contains this name. */
+/** Cause that the tests write into a job's log when they park the job or release it: the administrator. */
 export const administrator = ["administrator"];
 
 /** A program with a single read call. */
@@ -80,7 +80,7 @@ export function movesOf({ events }: JobReading): unknown[][] {
   );
 }
 
-/** Retries an ended job in the same way as RetryJob does for a key that is allowed to retry. */
+/** For tests: retries an ended job, as the API method RetryJob does for a key that may retry it. */
 export function retry(bench: TestBench, engine: JobEngine, jobId: Id<"job">, changes: Partial<RetryOfJob> = {}) {
   return engine.retry({
     jobId,

@@ -13,8 +13,8 @@ import { jobFaults } from "../errors.ts";
 import { skillToolSlug } from "./toolkit.ts";
 
 /**
- * Compares the input schemas of two versions of a skill. Returns the places at which the new schema may refuse inputs that the old schema
- * accepts, each as a text. Empty if there are none. If a case is unclear, a difference is reported.
+ * Compares the input schemas of two versions of a skill. Returns a text for each place at which the new schema may refuse an input that the
+ * old one accepts; empty if there is none. Unclear cases are reported as differences.
  */
 export function inputDifferences(before: JsonSchema, after: JsonSchema): string[] {
   return [...differencesAt(before, after, "input")];

@@ -27,8 +27,8 @@ export async function readSkillToolkits(db: Executor, projectId: ProjectId): Pro
 const titledMax = 50;
 
 /**
- * Returns the newest skills of a project as programs with titles: the words of the skill's slug, and its description. With them, searches
- * of the project find the tools that the skill calls.
+ * Returns the newest skills of a project (programs used as tools): for each, the words of its slug, its description, and the tools that it
+ * calls. The search of tools uses these texts to find the called tools.
  */
 export async function readTitledPrograms(
   db: Executor,

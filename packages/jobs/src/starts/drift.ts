@@ -7,7 +7,10 @@ import { type Drift, driftOf } from "../api/drift.ts";
 
 type DriftContext = Pick<JobsContext, "db" | "views">;
 
-/** Compares the present tool definitions of a project with the pinned definitions (stored with a program when it was accepted). */
+/**
+ * Finds the differences between a project's present tool definitions and the definitions that were stored with a program when it was
+ * accepted.
+ */
 export type DriftReader = {
   /** Returns how the present tools differ from the tool definitions that are stored with the program `digest`. */
   driftOf(projectId: ProjectId, digest: Buffer): Promise<readonly Drift[]>;

@@ -40,7 +40,7 @@ import { newJob, newTwin, type PinsReader, type SkillProgram, type StandingOrigi
 import { sealProgram } from "../drive/store/stored-program.ts";
 import { createDriftReader } from "./drift.ts";
 
-/** A checked program that can be started repeatedly. */
+/** A checked program with everything that is needed to start it as a job, any number of times. */
 export type StartableProgram = {
   readonly program: Program;
   readonly programHash: string;
@@ -82,7 +82,7 @@ export type CheckedStart =
   | { readonly faults: readonly ProgramFault[]; readonly omitted: number }
   | { readonly refusal: Fault };
 
-/** Request to start a stored program once, as a job. */
+/** A request to start the stored program of a schedule once, as a job. */
 export type Start = {
   readonly id: Id<"job">;
   readonly projectId: ProjectId;
@@ -116,9 +116,7 @@ export type ApprovalDryRun = Omit<Start, "grantedId"> & {
   readonly simulateFirst: boolean;
 };
 
-/**
- * A program with its estimate (what it may use at most). The project's approval policy decides by both if the program needs an approval.
- */
+/** A program, with its estimate (what it may use at most). From both, the project's policy decides if people must approve the program. */
 export type HeldPlan = { readonly program: Program; readonly estimate: EstimateDocument };
 
 /** Creates the jobs of standing programs (which start jobs on a schedule or event). The caller stores these jobs in its own transaction. */
@@ -164,7 +162,7 @@ export type JobStarter = {
   cancel(jobId: Id<"job">): void;
 };
 
-/** What the functions that create the jobs of schedules need, such as the catalog, the accounts and the engine. */
+/** The functions and data with which jobs of schedules are created, such as the tool catalog and the accounts. */
 export type StarterContext = Pick<
   JobsContext,
   "db" | "sealer" | "views" | "meter" | "accounts" | "asks" | "engine" | "programs" | "sandboxMode"

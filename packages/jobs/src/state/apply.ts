@@ -19,18 +19,20 @@ import { withWrites } from "./simulated.ts";
 import { endStatuses, type JobStatus, movesOf, transitions } from "./statuses.ts";
 
 /**
- * A row that a step fetched or made. `rowNumber` counts from 1 over the rows of all sets of the job. A set is the group of rows made by one
- * step.
+ * A row that a step fetched or made. `rowNumber`: number of the row in its job, from 1. It is unique in the job, because one counter numbers
+ * the rows of all sets (lists of rows).
  */
 export type FetchedRow = { readonly rowNumber: number; readonly data: JsonObject };
 
 /** A row in the set of a `map` step (a step that makes calls for each row): its number in the set, and the state of its calls. */
 export type PlacedRow = Omit<MappedRow, "data"> & { readonly setId: string };
 
-/** A stored way to undo one call of the job (an undo entry). `entry`: number of the entry, counted over all calls of the job. */
+/**
+ * A stored undo entry: the call with which one call of the job can be undone. `entry`: number of the entry, in the order of the job's calls.
+ */
 export type ArmedUndo = Omit<UndoOf, "args"> & { readonly entry: number; readonly args: JsonObject };
 
-/** Data that the next commit writes in addition to the job and its steps. */
+/** Data that the next commit of a job writes, in addition to the job itself and its steps: log entries, rows and undo entries. */
 export type PendingWrites = {
   readonly events: readonly NewJobEvent[];
   readonly rows: readonly FetchedRow[];
@@ -138,8 +140,8 @@ function hasFailedHandled({ receipt: { state }, value }: StepEntry): boolean {
 }
 
 /**
- * Returns the job after its changes were committed. `found`: changes that others made to the job's row and that the commit has read, such
- * as a request to cancel.
+ * Returns a job in memory after its changes were committed. `found`: values that the commit read from the job's row because other writers
+ * can change them, such as a request to cancel.
  */
 export function committedWork(
   { state }: WorkingJob,

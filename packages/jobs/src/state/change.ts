@@ -22,7 +22,10 @@ export type LogNote = {
   readonly chain?: readonly string[];
 };
 
-/** State of a row in a `map` step, as it is stored after some of the row's calls. */
+/**
+ * State of a row in a `map` step (a step that makes calls for each row), as the next commit stores it. Not all calls of the row need to be
+ * done.
+ */
 export type MappedRow = {
   readonly ordinal: number;
   readonly rowNumber: number;
@@ -178,7 +181,7 @@ export type Edit =
   | { readonly kind: "wakeJob"; readonly jobId: AskInput["jobId"] }
   | { readonly kind: "end" };
 
-/** A child job that is to run a skill. */
+/** A child job that a step is about to start. A child job runs a skill (a program used as a tool) for its parent job. */
 export type NewChild = {
   readonly id: Id<"job">;
   /** Name under which the program uses the skill (a program that the project has saved as a tool). */
@@ -205,10 +208,7 @@ export type RetriedChild = {
 /** Place in the parent job at which a child job runs: the step, the number of the row, and the call. */
 type CallPlace = { readonly stepId: string; readonly ordinal: number; readonly callId: string };
 
-/**
- * A child job, and the state in which its parent job has last read it. If the child's state has changed since, the parent job reads the
- * child again.
- */
+/** A child job, and the state in which its parent job last read it. When the child has another state, the parent job reads it again. */
 export type ChildStanding = { readonly id: Id<"job">; readonly standing: string };
 
 /** A question that the job is about to ask a person. */

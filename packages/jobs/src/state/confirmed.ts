@@ -14,10 +14,7 @@ export function confirmationOf(state: Pick<JobState, "params" | "stepArgs" | "lo
     .digest("base64url");
 }
 
-/**
- * The value that `confirmationOf` returns for a job whose params and arguments no answer has changed: a digest of the changes, which are
- * empty.
- */
+/** The digest that `confirmationOf` returns for a job whose params and arguments were never changed by an answer. */
 export const unchangedConfirmation: string = createHash("sha256")
   .update(canonicalJson([{}, {}]))
   .digest("base64url");

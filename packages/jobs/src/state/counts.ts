@@ -8,7 +8,7 @@ export const noRows: RowCounts = { in: 0, ok: 0, failed: 0, skipped: 0, unknown:
 /** Call counts of a step before any call is counted: zero for each kind. */
 export const noCalls: CallCounts = { read: 0, write: 0, destructive: 0, retried: 0, unknown: 0 };
 
-/** Use of a job's limits before anything was used: zero for each limit. */
+/** Used part of a job's limits at its start: zero for each limit. */
 export const noUse: UsedDocument = { toolCalls: 0, writes: 0, rows: 0, asks: 0 };
 
 /** Returns the sum of several counts of calls, for each kind of call (such as `read` and `write`). */

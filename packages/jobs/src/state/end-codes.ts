@@ -7,7 +7,7 @@ const codes: Readonly<Record<string, string>> = {
 
 const known: ReadonlySet<string> = new Set(Object.values(codes));
 
-/** Returns the error code for a step that had not ended when its job ended. `cause`: how the job ended. */
+/** Returns the error code that a step gets if it had not ended when its job ended. `cause`: how the job ended. */
 export function endCodeOf(cause: string): string {
   return codes[cause] ?? cause;
 }

@@ -1,8 +1,8 @@
 import type { Step, StepOf } from "@svc/program";
 
 /**
- * Says how many rows the set (the list of rows that a step makes) has. `in`: as many as the step took. `ok`: as many as succeeded.
- * Undefined if the step makes no set.
+ * Size of the set (list of rows) that a step makes. `in`: as many rows as the step read. `ok`: as many rows as succeeded. Undefined if the
+ * step makes no set.
  */
 export type SetSize = "in" | "ok" | undefined;
 
@@ -20,7 +20,7 @@ export type EnclosingStep = {
 /** Place of an entry in the flat list of a program's steps: its index, and the steps that enclose it, the outermost first. */
 type FlowPlace = { readonly index: number; readonly inside: readonly EnclosingStep[] };
 
-/** A step in the flat list of a program's steps: its index, and the indexes at which the job continues after the step. */
+/** A step in the flat list of a program's steps (flow). It has its own index, and the indexes at which the job continues after the step. */
 export type StepInstruction = FlowPlace & {
   readonly kind: "step";
   readonly step: Step;
@@ -71,7 +71,7 @@ export type AgainInstruction = FlowPlace & {
  */
 type HandledInstruction = FlowPlace & { readonly kind: "handled"; readonly step: Step; readonly to: number };
 
-/** One entry in the flat list of a program's steps. */
+/** One entry in the flat list of a program's steps (flow): a step, a jump, or the end of a branch, a loop round or an error handler. */
 export type Instruction =
   | StepInstruction
   | AgainInstruction

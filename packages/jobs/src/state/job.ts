@@ -8,7 +8,10 @@ import type { Blocks, PlanProgress, StepProgress, UndoProgress } from "./progres
 import type { SimulatedCalls } from "./simulated.ts";
 import type { JobStatus } from "./statuses.ts";
 
-/** A program that is ready to run, with its pinned tool definitions by slug. */
+/**
+ * A program in memory, ready to run: the program itself, its flat list of steps, and the tool and skill definitions that were stored with
+ * it.
+ */
 export type LoadedProgram = {
   readonly program: Program;
   readonly programHash: string;
@@ -22,7 +25,7 @@ export type LoadedProgram = {
   readonly isOld: boolean;
 };
 
-/** The parts of a job that never change. */
+/** The facts about a job that never change, such as its project and its program. */
 export type JobFacts = {
   readonly id: Id<"job">;
   readonly projectId: ProjectId;
@@ -82,7 +85,7 @@ export type Position = {
   readonly generation?: number;
 };
 
-/** A step that has begun or was skipped. */
+/** The data of a step that has begun or was skipped: its place in the order of steps, its receipt (counts and times), and its value. */
 export type StepEntry = {
   /** Number of the step in the order in which steps began. Steps are shown in this order. */
   readonly ordinal: number;
@@ -94,10 +97,10 @@ export type StepEntry = {
 /** Deadline of a job. `atMs`: when it expires, in epoch milliseconds. `leftMs`: time left while its clock is stopped, in milliseconds. */
 type Deadline = { readonly atMs: number } | { readonly leftMs: number };
 
-/** The names that references in a program can use. A skipped step has no value, and its set is empty. */
+/** The values that references and expressions in a program can use. A skipped step has no value, and its set (list of rows) is empty. */
 export type JobScope = RunScope & Required<Pick<RunScope, "steps" | "rows">>;
 
-/** A request to end or to pause a job, and its cause. */
+/** A request to cancel or to pause a job. `atMs`: time of the request. `chain`: the keys and programs that caused it. */
 export type JobRequest = { readonly atMs: number; readonly chain: readonly string[] };
 
 /**

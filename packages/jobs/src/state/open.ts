@@ -4,7 +4,10 @@ import type { LoadedProgram, Position, StoredOverrides, StoredState } from "./jo
 import type { Progress } from "./progress.ts";
 import { openProgress } from "./stored-progress.ts";
 
-/** Decrypts parts of a job. `place`: names the column and the row for which a part was encrypted. */
+/**
+ * Functions that decrypt the stored parts of a job. `place`: names the column and the row for which a part was encrypted; it can be
+ * decrypted only with the same place.
+ */
 export type Opener = {
   open(this: void, place: string, sealed: Uint8Array): JsonValue;
   /**
@@ -20,7 +23,10 @@ function chainOf({ principalChain, attemptKeyId }: JobRecord): readonly string[]
   return attemptKeyId === null || principalChain.at(-1) === key ? principalChain : [...principalChain, key];
 }
 
-/** Returns the state of a job from its database rows. Throws if this version cannot read a row. */
+/**
+ * Returns the state of a job from its database rows, decrypted. Throws an Error if a newer version of svc stored a row in a form that this
+ * version cannot read.
+ */
 export function openState(
   job: JobRecord,
   steps: readonly JobStepRecord[],

@@ -122,8 +122,8 @@ type ProgressFields = {
 };
 
 /**
- * Intermediate state of a value (for example a sum) that is computed over rows, after some of the rows. `text` and `list`: the contents so
- * far. `bytes`: their size.
+ * State of a value (for example a sum) that a step computes over many rows, after some of these rows. `text` and `list`: contents so far.
+ * `bytes`: size of these contents.
  */
 export type Total = {
   readonly count: number;
@@ -243,7 +243,7 @@ export type Progress = {
   readonly simulated: SimulatedCalls;
 };
 
-/** Progress of a job in which nothing has begun. */
+/** Progress of a job of which no step has begun. */
 export const noProgress: Progress = {
   step: undefined,
   branches: [],

@@ -5,7 +5,7 @@ export { type JobStatus, jobStatuses } from "@svc/db/schema/words";
 /** Statuses with which a retry of an ended job begins. Only RetryJob makes these status changes. */
 const attempted: readonly JobStatus[] = ["pending_plan_approval", "queued"];
 
-/** Status changes of a job that are allowed: by status, the possible next statuses. Any other change is an error of the engine. */
+/** The allowed status changes of a job: for each status, the statuses that can follow. Any other change is an error in the engine. */
 export const transitions: Readonly<Record<JobStatus, readonly JobStatus[]>> = {
   simulating: ["pending_plan_approval", "queued", "failed", "cancelled"],
   pending_plan_approval: ["queued", "rejected", "cancelled"],
@@ -31,8 +31,8 @@ const rehearsed: typeof transitions = {
 };
 
 /**
- * Allowed status changes. `job`: those of ordinary jobs. `rehearsal`: those of approval dry runs (simulation runs that a person sees before
- * approving a schedule).
+ * The allowed status changes. `job`: of ordinary jobs. `rehearsal`: of approval dry runs, which only ask people if a schedule may become
+ * active.
  */
 export const movesOf = { job: transitions, rehearsal: rehearsed } as const;
 

@@ -64,7 +64,7 @@ type LegacyProgress = {
 };
 
 /**
- * Fields of a job with which svc reads progress that version 0.1 stored. Such progress does not say to which kind of step it belongs. svc
+ * The fields of a job that are needed to read progress which version 0.1 stored. That version did not store the kind of the step, so svc
  * finds the kind with these fields.
  */
 export type ProgressOwner = {

@@ -51,13 +51,13 @@ export function standWith(state: JobState, stepId: string, open: readonly Child[
   ];
 }
 
-/** Edits (changes to the job's state) with which a parked (waiting) job runs again, because one of its child jobs continues. */
+/** Edits (changes to the job's state) that make a parked parent job run again, because one of its child jobs continues. */
 export const goesOn: Edit[] = [
   { kind: "move", to: "running", reason: "child" },
   { kind: "deadline", clock: "runs" },
 ];
 
-/** Returns how much of each limit of a job (tool calls, writes, rows, questions to people) is left. */
+/** Returns the rest of each limit of a job that it has not used yet: tool calls, writes, rows, and questions to people. */
 export function roomOf({ used, loaded: { program } }: JobState): ChildLimits {
   const { limits } = program;
   const left = (name: LimitName) => Math.max(0, limits[name] - used[name]);

@@ -33,7 +33,7 @@ export type CallPlace = {
   readonly callId: string;
 };
 
-/** A call of a program with its arguments filled in, ready to be made. */
+/** One call of a program, with its arguments filled in, that is ready to be sent. */
 export type Invocation = {
   readonly call: Pick<MapCall, "tool" | "entity" | "http" | "retry" | "timeoutMs">;
   readonly place: CallPlace;
@@ -107,8 +107,8 @@ export type OpenedRows = {
 };
 
 /**
- * The names `row` and `calls` that the condition of a `map` step's call can use: the row, and the answers of the row's earlier calls. The
- * condition can use the ids of earlier steps as well.
+ * Names that the condition of a call in a `map` step can use, in addition to the ids of earlier steps. `row`: the row. `calls`: the answers
+ * of the row's earlier calls.
  */
 export type RowNames = { readonly row: JsonObject; readonly calls: JsonObject };
 

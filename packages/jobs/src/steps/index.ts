@@ -20,7 +20,7 @@ import { takeKind } from "./take.ts";
 import { untilKind } from "./until.ts";
 import { waitKind } from "./wait.ts";
 
-/** The kinds of steps of a program, each with the functions that run a step of this kind. */
+/** The functions that run each kind of step of a program, by kind. */
 export const stepKinds: {
   readonly [Kind in Step["kind"]]: StepKind<Kind>;
 } = {

@@ -3,12 +3,12 @@ import type { JsonValue } from "@svc/program";
 import type { StepEffects } from "./effects.ts";
 import { passingBytesMax } from "./set-memory.ts";
 
-/** Maximum memory of the rows that are committed together, in bytes. */
+/** Maximum memory, in bytes, of the ended rows of a `map` step that wait for their common commit. */
 export const keptBytesMax = 4_194_304;
 
 /**
- * Bytes of memory for the rows of a `map` step (which makes calls for each row) above which no new row is read or begun. Rows that have
- * already begun then make their next calls one row after another.
+ * Memory limit, in bytes, for the rows of a `map` step (which makes calls for each row). Above it, no new row is read or begun, and the rows
+ * in progress make their next calls one after another.
  */
 export const handBytesMax = 16_777_216;
 
@@ -19,8 +19,8 @@ const lookMs = 100;
 type HeldRow = { bytes: number };
 
 /**
- * The memory that the rows of a `map` step use. A small amount does not count towards the memory limit of the project. A larger amount
- * counts, and counts twice because svc makes copies of the rows. The code that runs the rows adds their sizes to `bytes`.
+ * The memory that the rows of a `map` step use. A small amount does not count towards the project's memory limit. A larger amount counts
+ * twice, because svc copies rows. The code that runs the rows adds their sizes to `bytes`.
  */
 export class MapMemory {
   /** Memory in bytes of the rows, and of the records of their calls. */

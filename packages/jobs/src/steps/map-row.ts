@@ -28,7 +28,7 @@ const rowBytesMax = 33_554_432;
 /** A map step that has begun. */
 export type MapAt = StepAt<"map"> & { readonly progress: ProgressOf<"map"> };
 
-/** A row of a map step, with the state of its calls. The object exists only during one step action (unit of the step's work). */
+/** A row of a `map` step in memory, with the state of its calls, during one step action (part of a step between two commits). */
 export type RowWork = {
   readonly ordinal: number;
   readonly rowNumber: number;
@@ -111,8 +111,8 @@ export function answersOf({ outputs }: Pick<SetRow, "outputs">): JsonObject {
 }
 
 /**
- * Returns the work to do for a row of a map step (a step that runs its calls for each row). It includes the answers of calls that have
- * already succeeded, and the retries. `own`: data that was stored for the row earlier in this step; undefined if there is none.
+ * Returns a row in the form in which a `map` step (which makes calls for each row) works on it, with the answers of calls that have already
+ * succeeded. `own`: data stored for the row earlier in this step; undefined if there is none.
  */
 export function rowWorkOf(
   row: SetRow,
@@ -151,7 +151,7 @@ export type RowEnd = "toolCalls" | "writes" | StoppedRow | undefined;
 /** A row that waits for something for which other rows wait too. */
 export type StoppedRow = { readonly fullUntilMs: number; readonly withheld?: Withholding | undefined };
 
-/** What the code that runs the rows of a map step needs. `children`: present if the step's calls run skills (programs used as tools). */
+/** Functions and data for running the rows of a `map` step. `children`: present if calls run skills (programs used as tools). */
 export type RowParts = {
   readonly effects: StepEffects;
   readonly memory: MapMemory;

@@ -47,7 +47,7 @@ export type RowsEnd = {
   readonly withheld: Withholding | undefined;
 };
 
-/** Dependencies of RowsRun, which makes the calls of a map step for many rows. */
+/** The functions and data that RowsRun needs, which makes the calls of a `map` step for many rows. */
 export type RowsContext = {
   readonly effects: StepEffects;
   readonly memory: MapMemory;
@@ -58,9 +58,8 @@ export type RowsContext = {
 };
 
 /**
- * Runs up to `concurrency` rows of a map step at a time, and stores ended rows meanwhile. No further row begins if a limit of the job is
- * reached, or if the work on the job must pause. If a call limit is reached, fewer rows run at a time. The run ends when no row is left
- * that runs. The caller then stores the last rows.
+ * Runs up to `concurrency` rows of a `map` step at a time, and stores ended rows meanwhile. When a limit of the job is reached or the job
+ * must pause, no further row begins. When a call limit is reached, fewer rows run at a time. After the run, the caller stores the last rows.
  */
 export class RowsRun {
   readonly #window: RowWindow;

@@ -35,7 +35,7 @@ type WindowParts = { readonly memory: MapMemory; readonly used?: UsedCalls | und
  */
 type LeftRows = { readonly ended: number; readonly waiting: number };
 
-/** The rows that a `map` step has in memory, in order. When a row ends, the next row is read, even if an earlier row is still running. */
+/** The rows of a `map` step that are in memory, in order. When one of them ends, the next row is read, even if an earlier row still runs. */
 export class RowWindow {
   readonly #at: MapAt;
   readonly #effects: StepEffects;

@@ -11,7 +11,10 @@ type Path = readonly (string | number)[];
  */
 const keyCharactersMax = 64;
 
-/** Returns a row with those fields of a list item that the step keeps. If the item is not an object, the row has one field, `value`. */
+/**
+ * Returns a row made of the fields in `keep` of a list item, which an app returned. If the item is not an object, the row has the item as
+ * its only field, `value`.
+ */
 export function pickFields(item: JsonValue, keep: readonly string[]): JsonObject {
   const fields: JsonObject = isObject(item) ? item : { value: item };
   return Object.fromEntries(

@@ -11,8 +11,8 @@ export type ChildLimits = Pick<Limits, LimitName>;
 const limitNames = ["toolCalls", "writes", "rows", "asks"] as const satisfies readonly LimitName[];
 
 /**
- * Counts how much the parallel branches of a job use of its limits. Each branch sees at once what the others have used, even before this is
- * stored with the job. The node that runs the job creates this object from the stored job.
+ * Counts how much of the job's limits its parallel branches have used together. Each branch sees at once what the others used, even before
+ * it is stored. The node that runs the job creates this object from the stored job.
  */
 export class SharedLimits {
   /**

@@ -8,7 +8,10 @@ import type { JobState } from "../state/job.ts";
 import type { ProgressOf, StepProgress } from "../state/progress.ts";
 import type { CallTurn, Invocation, RowRange, StepEffects } from "./effects.ts";
 
-/** A step to run: the job, the step's place, and the step's progress. The progress is undefined until the step begins. */
+/**
+ * A step that the job runs now: the job's state, the step's place in the program, and the step's progress. The progress is undefined until
+ * the step begins.
+ */
 export type StepAt<Kind extends Step["kind"] = Step["kind"]> = {
   readonly state: JobState;
   readonly step: StepOf<Kind>;
@@ -20,8 +23,8 @@ export type StepAt<Kind extends Step["kind"] = Step["kind"]> = {
 export type CallAt = StepAt<"call"> | StepAt<"http">;
 
 /**
- * A question that was settled. `chain`: the principals (for example a key or a contact) that the log names as the cause of the changes that
- * follow.
+ * A question of a job that was answered, or that ended without an answer. `chain`: the keys, contacts and programs that the log names as the
+ * cause of the following changes.
  */
 export type SettledQuestion = {
   readonly kind: AskKind;
@@ -33,7 +36,7 @@ export type SettledQuestion = {
   readonly chain: readonly string[];
 };
 
-/** Commits changes of the job while its step continues. Such commits are made one after another. Returns the job after the commit. */
+/** A function that commits changes of the job while its step continues, one commit after another. It returns the job after the commit. */
 export type PartialCommit = (edits: readonly Edit[]) => Promise<JobState>;
 
 /** Code that runs steps of one kind, such as `call` or `map`. Its functions get the job and return changes of the job. */
@@ -94,7 +97,8 @@ export type RetriedAt<Kind extends Step["kind"] = Step["kind"]> = StepAt<Kind> &
 export type JobRetry = { readonly generation: number; readonly resendsUnknown: boolean };
 
 /**
- * The call that the next step action (one unit of a step's work) makes with certainty. `invocation`: the call with its arguments filled in.
+ * The first call of the next step action (the part of a step between two commits), if it is certain in advance. `invocation`: the call with
+ * its arguments filled in.
  */
 export type FirstCall = { readonly invocation: Invocation; readonly turn: CallTurn };
 

@@ -17,8 +17,8 @@ import type { ReadRow } from "./effects.ts";
 export type TotalFault = { readonly code: string; readonly message: string };
 
 /**
- * State of a value that is computed over rows, for example a sum, with its memory in bytes. It exists during one step action (part of a
- * step's work).
+ * A value that a step is computing over its rows, for example a sum, with its memory in bytes. It exists during one step action (the part of
+ * a step between two commits).
  */
 export type RunningTotal = {
   count: number;

@@ -4,7 +4,7 @@ import type { StepInstruction } from "../../state/flow.ts";
 import type { JobState } from "../../state/job.ts";
 import type { Port } from "../port.ts";
 
-/** Returns the id of the pending ask of one of the job's branches, or undefined if no branch asks. */
+/** Returns the id of the question that a branch of the job's `parallel` step waits for, or undefined if no branch waits for an answer. */
 export function askOf({ positions }: JobState): string | undefined {
   return positions.find(({ progress }) => progress?.askId !== undefined)?.progress?.askId;
 }
@@ -31,14 +31,14 @@ export async function withdrawQuestion(work: WorkingJob, parallel: StepInstructi
   });
 }
 
-/** Returns the number of rows that the given changes of a job's state add to the job's fetched rows. */
+/** Returns the number of rows that the given changes add to the rows that a job has fetched. */
 export function rowsIn(edits: readonly Edit[]): number {
   return edits.reduce((sum, edit) => sum + (edit.kind === "fetched" ? edit.rows.length : 0), 0);
 }
 
 /**
- * Returns a function that passes its arguments to `call`, and runs at most `max` of these calls at the same time. Further calls wait in
- * order until one ends.
+ * Returns a function that calls `call` with its arguments and returns the result. At most `max` of these calls run at the same time; others
+ * wait in order.
  */
 export function bounded<Args extends unknown[], T>(max: number, call: (...args: Args) => Promise<T>) {
   let free = max;

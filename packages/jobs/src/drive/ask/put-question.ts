@@ -27,7 +27,7 @@ export function parkOn(
   return { reason: parkReasons[kind], stepId, since: nowMs, judgment: { ...raised, ...(counts && { counts }) } };
 }
 
-/** Returns a job's question in the form that packages/asks (which sends questions to people) takes. */
+/** Converts a question of a job to the form that the package asks takes, which sends questions to people. */
 export function askInput(
   { id: jobId, projectId, keyId, loaded, standingProgramId, principalChain }: Omit<JobFacts, "input">,
   asked: JobQuestion,
@@ -46,8 +46,8 @@ export function askOf({ plan, undo, positions }: Pick<JobState, "plan" | "undo" 
 type PlanOrigin = "simulated" | "retried";
 
 /**
- * Returns the change that parks a job until a person approves its program. `reason`: `simulated` after a simulation run, or `retried` after
- * a retry. `confirmBy`: the contact who must confirm the job after the approval.
+ * Returns the change that parks a job until a person approves its program. `reason`: `simulated` after a simulation run, or `retried` before
+ * another attempt. `confirmBy`: the contact who must also confirm the job's calls.
  */
 export function requestPlanApproval(
   state: JobState,

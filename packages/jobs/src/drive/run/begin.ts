@@ -13,8 +13,8 @@ import type { Driver, Port, ReadyAttempt } from "../port.ts";
 import { follow } from "./follow.ts";
 
 /**
- * A job just before it makes the calls of a step. `work`: the changes of the job to commit before the first call. `call`: the first call,
- * if it is stored in the same commit. Undefined if not.
+ * A job just before a step's calls. `work`: the job with the changes to commit before the first call. `call`: the prepared first call, if
+ * the same commit stores that it begins; otherwise undefined.
  */
 export type JobBeginning = { readonly work: WorkingJob; readonly call: ReadyAttempt | undefined };
 
@@ -135,8 +135,8 @@ export function stepAtHand({ state }: WorkingJob, nowMs: number, branch = 0): St
 }
 
 /**
- * Returns the job's state with `now` as the current time for its expressions. For a parallel branch, the returned state has the branch's
- * own generation. The generation is a number that grows when calls are to be made again, so that they do not count as repetitions.
+ * Returns the job's state with `now` as the current time for its expressions. For a branch of a `parallel` step, the state gets the branch's
+ * own generation: a number that grows when calls are to be made again, so that they do not count as repetitions.
  */
 export function atTime(state: JobState, now: number, branch = 0): JobState {
   const { generation = state.generation } = state.positions[branch] ?? {};
@@ -162,8 +162,8 @@ export async function advance({ work, call }: JobBeginning, driver: Driver): Pro
 }
 
 /**
- * Runs one part of a step's work, and returns the resulting change of the job. `call`: the first call of this part, if it is already
- * prepared.
+ * Runs one step action (the part of a step between two commits) and returns the resulting change of the job. `call`: the first call of this
+ * part, if it is already prepared.
  */
 export async function advanceWith(
   at: StepAt,

@@ -16,8 +16,8 @@ import { endChildren, type OpenChild, openChildren } from "./children.ts";
 export type BranchesEnd = { readonly work: WorkingJob; readonly change: Change } | undefined;
 
 /**
- * A parallel branch of a job that cannot continue before `atMs`. `isWait`: true if the branch is in a wait step. `isForChildren`: true if
- * the branch waits only for child jobs. At `atMs`, the state of these child jobs is read.
+ * A branch of a `parallel` step that cannot continue before `atMs`. `isWait`: true if it is in a wait step. `isForChildren`: true if it
+ * waits only for child jobs, whose state the job reads again at `atMs`.
  */
 export type BlockedBranch = {
   readonly atMs: number;

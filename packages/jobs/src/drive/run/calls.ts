@@ -13,7 +13,8 @@ import type { Port } from "../port.ts";
 import type { ConfirmGate } from "./confirm-gate.ts";
 
 /**
- * Functions that call tools for jobs. `call` makes a call at once. `ready` prepares a call, and returns the function `send` that makes it.
+ * The functions with which a job calls tools. `call` makes a call at once. `ready` prepares a call, and returns a function `send` that makes
+ * it.
  */
 export type JobCalls = Pick<Port, "call" | "ready">;
 

@@ -93,7 +93,7 @@ function childOf(record: ChildRecord): Child {
   };
 }
 
-/** A running child job, and the step and row of the parent that run it. */
+/** A child job that has not ended, with the step and the row of the parent job that started it. */
 export type OpenChild = {
   readonly id: Child["id"];
   readonly stepId: string;

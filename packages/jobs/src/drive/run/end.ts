@@ -19,7 +19,10 @@ const resultBytesMax = 16_384;
 
 type NextOf<Kind extends Next["kind"]> = Extract<Next, { kind: Kind }>;
 
-/** Returns the change that fails a step because a limit of the job is reached. */
+/**
+ * Returns the change that fails a step because it would exceed a limit of the job, such as the number of calls. The change also adds a log
+ * entry.
+ */
 export function limitOf(state: JobState, { stepId, limit }: NextOf<"limit">): Change {
   const max = state.loaded.program.limits[limit];
   const message = `the job's limit of ${max} ${limit} is reached`;

@@ -23,7 +23,10 @@ import { follow, leave } from "./follow.ts";
 import { JobTrace, jobSpan } from "./spans.ts";
 import { compensate } from "./undo.ts";
 
-/** Creates a driver (the loop that runs one job's steps). Its time slice begins now. */
+/**
+ * Creates a driver (the loop that runs one job's steps). Its time slice (the time before other jobs get their turn) begins now. `losses`:
+ * how often nodes have lost the job before.
+ */
 export function createDriver(port: Port, interrupts: Interrupts, losses = 0): Driver {
   const driver: Driver = {
     port,

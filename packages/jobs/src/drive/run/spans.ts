@@ -6,8 +6,8 @@ import type { JobState } from "../../state/job.ts";
 type Claimed = { readonly state: JobState; readonly claim: string | undefined };
 
 /**
- * Describes the span in which a node works on a job. It continues the trace of the job's submission, also after a wait or on a new node. It
- * is linked with the claim that took the job, because one claim takes many jobs.
+ * Returns the start of the tracing span for a node's work on a job. The span continues the trace of the job's submission, even after a wait
+ * or on another node. It is linked to the span of the claim, because one claim takes many jobs.
  */
 export function jobSpan({ state: { id, projectId, isSimulated, traceparent, attempt }, claim }: Claimed): SpanStart {
   const facts = { "svc.job.id": id, "svc.project.id": projectId, "svc.attempt": attempt, "svc.simulated": isSimulated };
@@ -17,7 +17,7 @@ export function jobSpan({ state: { id, projectId, isSimulated, traceparent, atte
 /** The end of a job. `state`: the job before its last commit. */
 type JobEnd = { readonly status: string; readonly state: JobState };
 
-/** The spans of the steps of one job while a node works on it. A process that makes no spans has none. */
+/** The tracing spans of a job's steps, while one node works on the job. If tracing is off, it makes no spans. */
 export class JobTrace {
   /** The span of the job's current step. `index`: the step's place in the list of all steps of the program. */
   #step: { readonly index: number; readonly span: Span } | undefined;

@@ -15,7 +15,7 @@ import { afterLoopHold, type Hold, hold, isHoldReason, release } from "./park.ts
 /** Identifies a job by its id and by the project that it must belong to. */
 export type JobOfProject = { readonly jobId: Id<"job">; readonly projectId: ProjectId };
 
-/** Result of parking or releasing a job: done, the project has no such job, or the job's state prevents it. */
+/** Result of parking a job by force, or of releasing it: done, the project has no such job, or the job's state does not allow it. */
 export type ForceResult =
   | { readonly outcome: "done" | "missing" }
   | {

@@ -9,8 +9,8 @@ export function isPausable({ pause, status }: JobState): boolean {
 }
 
 /**
- * Returns the change that parks a job whose pause was requested. The clock of the job's deadline stops at the time of the request. Throws
- * an Error if the job cannot be parked.
+ * Returns the change that parks a job because of a request to pause it. The time until the job's deadline stops at the time of the request.
+ * Throws an Error if the job cannot be parked.
  */
 export function pauseNow(state: JobState, nowMs: number): Change {
   const { pause } = state;

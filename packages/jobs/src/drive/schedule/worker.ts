@@ -22,7 +22,7 @@ import { type HeldTask, HeldTasks, Slots } from "./held-tasks.ts";
  */
 export type TaskHandler = (task: ClaimedJobTask) => Promise<void>;
 
-/** Handlers of tasks, for all task kinds except `run` and `deadline`. */
+/** The functions that do the tasks of jobs, by kind of task. The kinds `run` and `deadline` are missing, because they run the job itself. */
 export type TaskHandlers = Readonly<Record<Exclude<JobTaskKind, "run" | "deadline">, TaskHandler>>;
 
 /**
@@ -66,8 +66,8 @@ const sparePlaces = 64;
 const retryMinMs = 1_000;
 const retryMaxMs = 60_000;
 /**
- * Takes due tasks of jobs and runs them. At most `runsMax` tasks run at the same time on this node. A project gets at most its share of
- * them, so that all projects advance.
+ * Takes due tasks of jobs from the database and runs them, at most `runsMax` at a time on this node. Each project gets at most its share of
+ * them, so that the jobs of all projects make progress.
  */
 export class Worker {
   /** Dependencies of the jobs that this worker runs: database, clock, limits and more. */

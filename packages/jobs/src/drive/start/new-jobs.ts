@@ -29,7 +29,7 @@ import { parkOn } from "../ask/put-question.ts";
 import { type JobSeals, jobSeals } from "../store/seals.ts";
 import { sealProgram } from "../store/stored-program.ts";
 
-/** A checked program that is to be stored as a job. */
+/** A checked program that a caller submits, with all data from which its job is made. */
 export type JobSubmission = {
   readonly projectId: ProjectId;
   readonly keyId: KeyId;
@@ -189,8 +189,8 @@ function sealedOverrides({ params = {} }: Pick<JobSubmission, "params">, { seal 
 }
 
 /**
- * Returns the simulation run of a job that is to be simulated before its live run (`simulateFirst`). The simulation run is a job of its
- * own. Stores nothing.
+ * Returns the simulation run of a job that was submitted with `simulateFirst`. The simulation run is a separate job, which runs before the
+ * live one. Stores nothing.
  */
 export function newTwin(
   context: Pick<NewJobsContext, "sealer">,

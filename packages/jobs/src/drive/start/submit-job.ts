@@ -22,8 +22,8 @@ type SubmitContext = NewJobsContext & {
 };
 
 /**
- * A job that was just stored. `isAlone`: true if the job may run as soon as a node has a free slot, because neither a question nor a
- * simulation run was stored with it. `isDriven`: true if this node has begun to run the job.
+ * A job that was just stored. `isAlone`: true if it may run at once, because neither a question nor a simulation run was stored with it.
+ * `isDriven`: true if this node has already begun to run it.
  */
 export type SubmittedJob = {
   readonly job: JobRecord;

@@ -2,7 +2,10 @@ import type { Change } from "../../state/change.ts";
 import type { JobState } from "../../state/job.ts";
 import type { Port } from "../port.ts";
 
-/** Returns the change that ends a cancelled job. The job's calls are undone first if the program declares that. */
+/**
+ * Returns the change that ends a job because it was cancelled. If the program declares it for this case, the change first begins to undo the
+ * job's calls.
+ */
 export async function cancel(state: JobState, port: Port): Promise<Change> {
   const { status, saga, park, principalChain } = state;
   const chain = state.cancel?.chain ?? principalChain;

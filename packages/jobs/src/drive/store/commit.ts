@@ -172,8 +172,8 @@ function failureOf(state: JobState, nowMs: number): Failure | undefined {
 type WriteContext = Pick<EngineContext, "clock" | "sealer" | "filters" | "onRehearsed" | "retryChild">;
 
 /**
- * Returns the data that a commit of a job writes to the database. Rows, outputs and progress of the job are encrypted. Each encrypted value
- * can be decrypted only for the column and row in which it is stored.
+ * Returns the values that a commit of a job writes to the database. Rows, outputs and progress are encrypted, and each value can be
+ * decrypted only for its own column and row.
  */
 export function changeOf(
   work: WorkingJob,

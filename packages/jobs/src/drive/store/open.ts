@@ -15,12 +15,15 @@ import { type JobSeals, jobSeals } from "./seals.ts";
 import { createStorePort } from "./store-port.ts";
 
 /**
- * A job that was read for its driver (the loop that runs its steps). `port`: the functions with which the driver reads and changes the
- * database and calls apps.
+ * A job that a node has read from the database in order to run it. `work`: the job's state. `port`: the functions with which the node reads
+ * and changes the database and calls apps.
  */
 export type OpenJob = { readonly work: WorkingJob; readonly port: Port };
 
-/** A new job that has run in memory up to its first commit. `change`: the values with which svc then stores the job as running. */
+/**
+ * A new job whose first steps were computed in memory, up to its first commit. `change`: the values of that commit; the job is stored with
+ * them as already running.
+ */
 export type PlannedJob = {
   readonly port: Port;
   readonly beginning: PlannedBeginning;
@@ -53,7 +56,7 @@ export function openNewJob(context: EngineContext, job: JobRecord): Promise<Open
 }
 
 /**
- * Returns a planned job, ready to run on this node. A planned job is a new job that has run in memory up to its first commit. Call this
+ * Returns a planned job, ready to run on this node. A planned job is a new job that was computed in memory up to its first commit. Call this
  * function after the job was stored with the values of this commit.
  */
 export function openPlannedJob({
@@ -87,7 +90,7 @@ export async function takeJob(
   return { work, follower: { port, startedMs: nowMs, isSliceOver: () => false } };
 }
 
-/** Returns the values with which this node takes the lease (time-limited right) of the job's run task. */
+/** Returns the parameters with which this node takes the lease of the job's run task: the time-limited right to run the job. */
 export function leaseOf(
   { limits, nodeId: owner }: EngineContext,
   { id: jobId, projectId }: JobRecord,

@@ -3,7 +3,7 @@ import type { NewJobRow } from "@svc/db/jobs/rows";
 import type { FetchedRow } from "../../state/apply.ts";
 import type { JobSeals } from "./seals.ts";
 
-/** Approximate bytes of memory that a decrypted row needs for each of its encrypted bytes. */
+/** Bytes of memory that a decrypted row needs for each of its encrypted bytes (approximate factor). */
 export const openedFactor = 3;
 
 /** Maximum number of rows that are encrypted together in one block. */

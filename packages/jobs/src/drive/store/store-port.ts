@@ -38,7 +38,10 @@ type ChunkReading = {
   readonly roomOf: Map<string, number>;
 };
 
-/** Returns the next chunk (group of consecutive rows) of a set, decrypted. */
+/**
+ * Returns the next chunk of a set (the list of rows that a step made), decrypted. A chunk is a group of consecutive rows that fits into
+ * memory.
+ */
 export async function readSetChunk(
   { roomOf, ...reading }: ChunkReading,
   jobId: JobState["id"],

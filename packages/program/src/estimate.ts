@@ -94,8 +94,8 @@ export function estimateOf(program: Program, known: KnownParts): ProgramEstimate
 }
 
 /**
- * Returns the maximum number of writes that a job can still make if it continues at a given step. The writes of that step and of all later
- * steps count. A step that may run its failed rows again counts twice.
+ * Returns the maximum number of writes that a job can still make when it is at a given step: the writes of this step and of all later steps.
+ * A step that may run its failed rows again counts twice.
  */
 export function writesFrom(
   program: Program,

@@ -13,7 +13,7 @@ export type Limits = {
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
 
-/** Smallest and largest allowed value of a number, or of a duration in milliseconds. */
+/** Smallest and largest value that a program may use for a number, or for a duration in milliseconds. */
 export type Bounds = { readonly min: number; readonly max: number };
 
 /** The limits of a program that declares none. */
@@ -60,7 +60,7 @@ export function beyondDeadline(waitMs: number, deadlineMs: number): readonly [me
   return [`is longer than the deadline of the job, ${formatDuration(deadlineMs)}`, hint];
 }
 
-/** Returns names as a sentence lists them: `a, b or c`. */
+/** Returns names as a list in a sentence, for example `a, b or c`. */
 export function listed(names: readonly string[], word: "and" | "or"): string {
   const last = names.at(-1) ?? "";
   return names.length < 2 ? last : `${names.slice(0, -1).join(", ")} ${word} ${last}`;

@@ -19,8 +19,8 @@ import type { PointUse } from "./steps.ts";
 const blocks: ReadonlySet<Step["kind"]> = new Set(["if", "until", "parallel"]);
 
 /**
- * A judgment point (a question of the program to people) and the step that asks it. `leftOut`: ids of steps that could not be read and are
- * missing from the program.
+ * A judgment point (a question of the program to people), and the step that asks it. `leftOut`: ids of steps that are missing because the
+ * checker could not read them.
  */
 export type AskedPoint = {
   readonly program: Program;

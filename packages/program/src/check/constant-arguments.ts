@@ -104,7 +104,7 @@ export function takesZone(name: string, count: number): boolean {
   return count === 1 && partOfTime.test(name);
 }
 
-/** Returns why a text is not a time zone, or undefined if it is one. */
+/** Returns the reason why a text is not the name of a time zone, or undefined if it is one. */
 export function faultOfZone(text: string): ConstantFault | undefined {
   if (isZone(text)) return undefined;
   const meant = zoneNamed(text);
@@ -128,8 +128,8 @@ const clauseForms =
   "write %s for any value, %d for an int, %.2f for a double with two digits, and %% for a percent sign";
 
 /**
- * Returns why a format text of the CEL function `format` does not fit its values, or undefined if it fits. `kinds`: the types of the
- * values, or undefined if the program does not list the values one by one.
+ * Returns the reason why a format text of the CEL function `format` does not fit its values, or undefined if it fits. `kinds`: the types of
+ * the values; undefined if the program does not list the values one by one.
  */
 export function faultOfFormat(text: string, kinds: readonly CelKind[] | undefined): ConstantFault | undefined {
   const found = [...text.matchAll(/%(?:\.\d+)?(.?)/gs)].filter(([whole]) => whole !== "%%");

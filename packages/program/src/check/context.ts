@@ -52,8 +52,8 @@ export type CheckContext = {
 };
 
 /**
- * The data and functions that all parts of the check of one program share: the list of its faults, the catalog, and the tools and skills
- * that the program names.
+ * The data and functions that all parts of a program's check share: the list of faults, the catalog of tools, and the tools and skills that
+ * the program names.
  */
 export type Check = {
   readonly faults: FaultList;

@@ -25,7 +25,10 @@ export type ProgramRead = { readonly what: ReadKind; readonly from: string; read
 /** A name that a step can use, such as `steps.total.sum`, with its JSON types, such as `string or null`. Empty if they are not known. */
 export type KnownName = { readonly name: string; readonly type: string };
 
-/** A step of a program, or a call of a `map` step, as people and tools need it to follow the program's data. */
+/**
+ * A step of a program, or a call of a `map` step, described for people and tools that follow the program's data: its place, its tool, and
+ * the data that it reads.
+ */
 export type DescribedStep = {
   readonly id: string;
   readonly kind: Step["kind"];
@@ -54,9 +57,9 @@ export type ProgramDescription = {
 };
 
 /**
- * Describes a program: its steps in program order, the data that each reads, and the names that each can use. A faulty program is described
- * as far as it can be read; a name that does not exist is then not a read. Returns undefined if it cannot be read, or is too large.
- * Accounts, contacts, secrets and hosts are not looked up.
+ * Describes a program: its steps in order, the data that each step reads, and the names that it can use. A faulty program is described as
+ * far as possible; unknown names are left out. Returns undefined if it cannot be read or is too large. Accounts, contacts, secrets and hosts
+ * are not looked up.
  */
 export async function describeProgram(
   programJson: string,

@@ -7,8 +7,8 @@ import { fillConstants } from "./constants.ts";
 import { computedType } from "./expression.ts";
 
 /**
- * The two functions that compare a template with a schema: `examined` compares the types, and `validator` checks the values that are known
- * before the program runs.
+ * Functions that compare a template (a value with references) with a schema. `examined`: compares the types. `validator`: checks the values
+ * that are known before the program runs.
  */
 export type ExamineContext = {
   readonly examined: (template: ValueTemplate, examiner: Examiner) => readonly TemplateFault[];

@@ -31,7 +31,10 @@ export const roots: readonly string[] = [
   "output",
 ] satisfies ReferenceRoot[];
 
-/** Returns a hint for a condition that looks for a row's value in another set: how to select the rows that are also in that set. */
+/**
+ * Returns a hint for a condition that tests if a row's value occurs in another set (list of rows), which conditions cannot do. The hint
+ * shows a `join` step instead.
+ */
 export function hintOfMember(sought: Expr | undefined, set: string): string {
   const path = pathOfNode(sought);
   const field = path?.root === "row" ? path.path.join(".") : "id";

@@ -29,7 +29,10 @@ const functionNamespaces: ReadonlySet<string> = new Set(
 /** A part of an expression: its kind, and its JSON type if it has one. */
 export type TypedPart = { readonly kind: CelKind; readonly type: ValueType };
 
-/** State while the parts of one expression are checked. */
+/**
+ * The data and functions that the check of one expression passes to all of its parts: the usable names, the types of loop variables, and
+ * functions that record faults.
+ */
 export type ExpressionWalk = {
   readonly scope: Scope;
   readonly locals: ReadonlyMap<string, TypedPart>;

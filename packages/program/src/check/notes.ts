@@ -149,8 +149,8 @@ const none: WaitTimes = { leastMs: 0, mostMs: 0 };
 type OwnMs = (step: Step) => number;
 
 /**
- * Reports waits that together end after the program's deadline. All waits on one path through the program are added up. A single wait of
- * fixed length was already compared with the deadline when the program was read.
+ * Reports a fault if the waits of a program take longer than its deadline allows. All waits on one path through the program are added up. A
+ * single wait of fixed length was already compared with the deadline when the program was read.
  */
 export function checkWaits({ steps, limits: { deadlineMs } }: Program, scope: Scope, { faults }: Check): void {
   const spans = new Map<Step, number>();

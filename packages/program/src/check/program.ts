@@ -113,7 +113,10 @@ type CheckFindings = {
   readonly skills: ReadonlyMap<string, CheckedSkill>;
 };
 
-/** Runs a part of a check, and charges nothing. */
+/**
+ * Runs a part of a check at once and returns its result. It is the default if the caller of the check does not pass a function `run` that
+ * measures the time of each part.
+ */
 export function atOnce<Result>(part: () => Result): Result {
   return part();
 }
@@ -128,7 +131,7 @@ type CheckedParts = { readonly skills: CheckedSkills; readonly check: Check; rea
 
 /**
  * Checks the parts of a program that contain references: its steps, its questions and its result. Records every fault. `flow`: collects the
- * names that each part uses.
+ * data that each part reads.
  */
 export async function checkParts(read: ReadProgram, context: CheckContext, flow?: FlowRecord): Promise<CheckedParts> {
   const { program, faults } = read;

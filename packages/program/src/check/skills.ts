@@ -87,7 +87,7 @@ function faulty(
   };
 }
 
-/** Returns the skills that passed their check. The keys are the names that the program uses. */
+/** Returns those skills of a program that passed their check and can run. The keys are the names that the program uses for the skills. */
 export function runnableOf(skills: CheckedSkills): ReadonlyMap<string, CheckedSkill> {
   return new Map([...skills].flatMap(([name, skill]) => ("code" in skill ? [] : [[name, skill] as const])));
 }

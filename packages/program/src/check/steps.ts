@@ -21,8 +21,8 @@ const errorType: JsonSchema = {
 const onlyError: JsonSchema = { type: "object", properties: { error: errorType } };
 
 /**
- * A use of a judgment point (question to people): the step that asks it, and the names that the question can use (`scope`). `list`: the
- * list of steps that contains the step.
+ * The use of a judgment point (question to people) by a step. `step`: the step that asks the question. `list`: the list of steps that
+ * contains this step. `scope`: the names that the question can use.
  */
 export type PointUse = StepPoint & {
   readonly step: Step;

@@ -16,7 +16,8 @@ import { type Extent, literal, scalar } from "../run/extent.ts";
 import type { CelKind, Signature } from "../types/cel-signature.ts";
 
 /**
- * A function that expressions can call in addition to CEL's own functions. A function that takes one or two arguments has two such objects.
+ * A function that svc adds to those of the expression language CEL. A function that accepts one or two arguments is declared twice, once for
+ * each number of arguments.
  */
 export type CelFunction = {
   /** The name with its namespace, such as `math.abs`. */
@@ -128,7 +129,7 @@ export function outOfBounds(): Error {
   return new Error("index out of bounds");
 }
 
-/** Returns the size measure (`Extent`) of a text. `text`: number of characters. */
+/** Returns the size (`Extent`) of a text, for the estimate of an expression's cost. `text`: number of characters. */
 export function textExtent(text: number): Extent {
   return { items: 0, text, total: 1 + text / 16, depth: 0 };
 }

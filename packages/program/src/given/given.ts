@@ -31,7 +31,10 @@ function mayLack(type: ValueType, path: Path): boolean {
   return false;
 }
 
-/** A template for values from outside a program, such as the time that starts the program. `scope`: the names that the template can use. */
+/**
+ * A template (a value with references) that is filled with values from outside a program, such as the time that starts the program. `scope`:
+ * the names that the template can use.
+ */
 export type GivenTemplate = { readonly template: ValueTemplate; readonly scope: Scope };
 
 /**

@@ -93,7 +93,10 @@ function roundedTo([of = "", digits = "", ...others]: readonly string[]): string
   return others.length === 0 && /^\d$/.test(digits) ? `double('%.${digits}f'.format([${of}]))` : undefined;
 }
 
-/** Returns CEL for a time span of `count` times `each` hours. */
+/**
+ * Returns the CEL expression for a time span of `count` times `each` hours. `count` is a number, or an expression from which the result
+ * computes the span.
+ */
 export function hours(count: string | undefined = "", each = 1): string {
   const number = Number(count);
   return Number.isInteger(number) ? `duration("${number * each}h")` : `duration(string(int(${count}) * ${each}) + "h")`;

@@ -26,8 +26,8 @@ export function childrenOf({ exprKind }: Expr): Expr[] {
 type CallNode = Extract<Expr["exprKind"], { case: "callExpr" }>["value"];
 
 /**
- * Returns the name of the function that a node calls, and the receiver of the call (undefined if it has none). If `isFunction` knows the
- * name together with its namespace (such as `math.abs`), the name is returned with the namespace.
+ * Returns the name of the function that a node of an expression calls, and the value on which it is called, if any. For a function with a
+ * namespace, such as `math.abs`, the name includes the namespace. `isFunction`: true if a function with this name exists.
  */
 export function calledOf(
   { function: name, target }: CallNode,

@@ -7,7 +7,7 @@ import type { JsonValue, Path } from "../json.ts";
  */
 export type JsonTextFault = { readonly path: Path; readonly message: string; readonly hint: string };
 
-/** A parsed text. `value`: undefined if the text is not JSON, or is nested too deeply. */
+/** The result of parsing a JSON text. `value`: undefined if the text is not JSON, or is nested too deeply. */
 export type JsonText = { readonly value: JsonValue | undefined; readonly faults: readonly JsonTextFault[] };
 
 /**

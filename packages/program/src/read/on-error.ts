@@ -151,7 +151,10 @@ function readCode(node: ShapeNode, reader: ShapeReader): string | undefined {
 /** Errors that a rule handles only if it names their code: ROWS_UNKNOWN (rows with an unknown outcome) and FAIL_STEP (a `fail` step). */
 const namedOnly: ReadonlySet<string> = new Set(["ROWS_UNKNOWN", "FAIL_STEP"]);
 
-/** True if a rule handles an error with this code. False for LIMIT_REACHED, which always ends the job. */
+/**
+ * True if the error handler handles an error with this code. False for LIMIT_REACHED, which always ends the job. A handler without codes
+ * handles all other errors except ROWS_UNKNOWN and FAIL_STEP.
+ */
 export function handlesCode({ codes }: ErrorRule, code: string): boolean {
   if (code === "LIMIT_REACHED") return false;
   return codes === undefined ? !namedOnly.has(code) : codes.includes(code);

@@ -108,7 +108,10 @@ export function parseText(text: string, pointer: string): TextTemplate | SyntaxF
   return { kind: "text", parts };
 }
 
-/** Called for each fault in a template, with the path and the value of the faulty part. */
+/**
+ * Called for each fault in a template (a value with references), with the path of the faulty part, the kind of fault, its message, and the
+ * faulty value.
+ */
 export type OnTemplateFault = (
   path: Path,
   kind: "shape" | "syntax",

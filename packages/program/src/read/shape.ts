@@ -82,7 +82,10 @@ export type ReaderDocument = { readonly schema: string; readonly places: FieldPl
 
 const programDocument: ReaderDocument = { schema: schemaPath, places: strayHint };
 
-/** Creates a reader for the values of a document. It records faults in a list, by default in the list for programs. */
+/**
+ * Creates a reader of the values in a document. The reader records faults in the given list; by default, it is for documents that are
+ * programs.
+ */
 export function createShapeReader(
   faults: FaultList,
   { schema, places }: ReaderDocument = programDocument,

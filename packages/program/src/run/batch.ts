@@ -1,8 +1,8 @@
 import type { CelBindings, CelRow } from "./expression.ts";
 
 /**
- * Message to a thread that evaluates an expression for several rows. The message and the answer contain JSON text, because a structured
- * clone would lose digits of large integers. `asks`: says if the expression is a condition (`truth`) or computes a value.
+ * Message that asks a thread to evaluate one expression for several rows. It contains JSON text, because a structured clone would lose
+ * digits of large integers. `asks`: `truth` for a condition, `value` for an expression that computes a value.
  */
 export type RowBatch = {
   readonly source: string;

@@ -18,7 +18,7 @@ import { isRawJson, nearestDouble, type RawNumber, rawJson, replaceRawNumbers } 
 import type { JsonObject, JsonValue } from "../json.ts";
 import { longNumberOf, noteLongNumbers } from "./long-numbers.ts";
 
-/** Values that an expression can use, by name. */
+/** The values that an expression can use, in the form of the expression evaluator. The keys are the names in the expression. */
 export type CelValues = Readonly<Record<string, CelInput>>;
 
 const known = new WeakMap<object, CelInput>();

@@ -48,9 +48,8 @@ let stepsLeft = Number.POSITIVE_INFINITY;
 class StepsSpentError extends Error {}
 
 /**
- * Evaluates values one after another. Each evaluation may use at most `stepsMax` evaluation steps (units of work). After each value, calls
- * `goesOn` with the result, with a boolean, and with the number of steps used. The boolean is true if the evaluation needed more than
- * `stepsMax` steps. Ends when `goesOn` returns false.
+ * Evaluates values one after another, each with at most `stepsMax` evaluation steps (units of work). After each, calls `goesOn` with the
+ * result, with true if the evaluation exceeded its maximum, and with the steps used. Ends when `goesOn` returns false.
  */
 export function meteredEach<V, T>(
   stepsMax: number,

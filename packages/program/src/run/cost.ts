@@ -47,9 +47,8 @@ export function boundOf(tree: Expr): (values: Values, rows: readonly unknown[]) 
 }
 
 /**
- * Returns a function that computes the maximum number of evaluation steps (units of work) of a condition. It is only for conditions whose
- * values are read in place, without copying them, such as filters of events. `extentAt`: returns the size of the value at a path of the
- * expression.
+ * Returns a function that computes the maximum evaluation steps (units of work) of a condition, such as an event filter, that reads its
+ * values without copying them. `extentAt`: returns the size of the value at a path.
  */
 export function boundInPlaceOf(tree: Expr): (extentAt: (path: Chain) => Extent) => number {
   const paths: Chain[] = [];

@@ -1,4 +1,4 @@
-/** Upper limits of the sizes of a value and of everything inside it. */
+/** Upper limits for the size of a value, with everything inside it. The maximum cost of an expression is computed from them. */
 export type Extent = {
   /** Number of items of the longest list, or of fields of the largest object, in the value. */
   readonly items: number;
@@ -12,7 +12,7 @@ export type Extent = {
   readonly item?: Extent;
 };
 
-/** Size of a number, a boolean, null or an absent value. */
+/** Size of a single value without parts: a number, a boolean, null or an absent value. */
 export const scalar: Extent = { items: 0, text: 0, total: 1, depth: 0 };
 
 /**
@@ -21,7 +21,7 @@ export const scalar: Extent = { items: 0, text: 0, total: 1, depth: 0 };
  */
 const valuesMax = 100_000;
 
-/** Number that means "unlimited" in the size of values. Infinity is not used, because the product of this number with zero must be zero. */
+/** Number that stands for an unlimited size of a value. It is finite, because infinity multiplied by zero would not be zero. */
 export const endlessly = 1e15;
 const endless: Extent = { items: endlessly, text: endlessly, total: endlessly, depth: 0 };
 
@@ -41,8 +41,7 @@ export function extentOf(value: unknown): Extent {
 }
 
 /**
- * Sizes of the values to which a chain of names such as `row.a.b` leads. If `row` can be any of several rows, each size is the largest that
- * occurs in these rows.
+ * Sizes of the values that a path such as `row.a.b` reads. If `row` can be one of several rows, each size is the largest among these rows.
  */
 export type PathExtent = {
   /**
@@ -120,8 +119,8 @@ export function literal(value: unknown): Extent {
 }
 
 /**
- * Returns an upper limit for the size of each item or field in a value. It is the size of the largest list item if this is known, or else
- * of the whole value.
+ * Returns an upper limit for the size of an item or field of a value: the size of the largest list item if it is known, or else that of the
+ * whole value.
  */
 export function itemOf(extent: Extent): Extent {
   return extent.item ?? { ...extent, depth: 0 };

@@ -18,8 +18,8 @@ const known = new WeakMap<object, LongNumbers>();
 let current: LongNumbers | undefined;
 
 /**
- * Records the numbers in `given` that have more digits than a double holds, with the doubles that replace them in `values`. Results can
- * then contain the original numbers.
+ * Records which doubles in `values` replace numbers of `given` that have too many digits for a double. The results of expressions can then
+ * contain the original numbers.
  */
 export function noteLongNumbers(values: object, given: readonly unknown[]): void {
   const parts = given.map(foundIn);
@@ -37,8 +37,8 @@ export function noteLongNumbers(values: object, given: readonly unknown[]): void
 }
 
 /**
- * Call it before each evaluation of an expression with `values`. The result then keeps all digits of long numbers, which a double cannot
- * hold.
+ * Prepares the evaluation of an expression with `values`, and must be called before it. The result then keeps all digits of long numbers,
+ * which a double cannot hold.
  */
 export function beginWith(values: object): void {
   current = known.get(values);

@@ -16,7 +16,7 @@ export type AppliedOverrides = {
   readonly args: Readonly<Record<string, JsonObject>>;
 };
 
-/** The state of a job without any answers: none of its inputs and arguments are changed by people (overrides). */
+/** The overrides of a job for which no answer has changed any input or argument: both are empty. */
 export const noOverrides: AppliedOverrides = { params: {}, args: {} };
 
 /**

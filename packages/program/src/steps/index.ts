@@ -130,7 +130,7 @@ export function* stepsOf(steps: readonly Step[]): Generator<Step> {
   }
 }
 
-/** Returns the lists of steps inside a step: its branches, and its error handler. */
+/** Returns the lists of steps inside a step: its branches, and the steps of its error handler. */
 export function listsOf(step: Step): readonly (readonly Step[])[] {
   const lists = languageOf(step.kind).lists(step);
   return step.onError === undefined ? lists : [...lists, step.onError.steps];
@@ -151,7 +151,7 @@ export function ownCallsOf(step: Step): readonly StepCall[] {
   return languageOf(step.kind).calls(step);
 }
 
-/** Returns the names of the skills that this step runs. Skills in the branches of the step are not included. */
+/** Returns the names of the skills (programs used as tools) that a step itself runs. Skills in the branches of the step are not included. */
 export function ownRunsOf(step: Step): readonly string[] {
   return languageOf(step.kind).runs?.(step) ?? [];
 }

@@ -20,8 +20,8 @@ export type StepBase = { readonly id: string; readonly pointer: string; readonly
 export type AnyStep = StepBase & { readonly kind: string };
 
 /**
- * The definition of one kind of step. `Inner`: the type of the steps inside it, if any. The code that reads, checks, pins and estimates
- * programs only uses these definitions, and has no code for a single kind.
+ * The definition of one kind of step, for example `filter`. `Inner`: the type of the steps inside it, if any. The code that reads, checks
+ * and estimates programs uses only these definitions, and no code for single kinds.
  */
 export type StepLanguage<S extends AnyStep, Inner extends AnyStep = never> = {
   /** Allowed fields of this kind of step. svc recognizes the kind by a required field that has the kind's name, such as `call`. */
@@ -71,7 +71,10 @@ export type StepLanguage<S extends AnyStep, Inner extends AnyStep = never> = {
 /** The reason why a step is not allowed at its place, and a hint. */
 export type StepRefusal = { readonly message: string; readonly hint: string };
 
-/** Words for hints about this kind of step, such as "a filter". A word is undefined if the hint never applies to this kind. */
+/**
+ * Names of a kind of step, such as "a filter", for hints to the author of a program. A name is undefined if the hint never applies to this
+ * kind.
+ */
 export type StepWords = {
   /**
    * The plural name of this kind of step for hints, such as `reduces`. Undefined if steps of this kind do not have a value in `steps.<id>`.

@@ -1,6 +1,6 @@
 import type { JsonSchema } from "@svc/catalog";
 
-/** The type of a part of an expression. `dyn`: the type is only known when the expression runs. */
+/** The type of a part of an expression. `dyn`: the type is not known before the expression runs. */
 export type CelKind =
   | "dyn"
   | "null"

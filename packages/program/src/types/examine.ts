@@ -16,7 +16,10 @@ export type TemplateFault = { readonly path: Path; readonly message: string; rea
  */
 export type Examination = { readonly faults: readonly TemplateFault[]; readonly isCertain: boolean };
 
-/** Dependencies of comparing a template with a schema: the types of references, and validators for the parts without references. */
+/**
+ * Functions for comparing a template (a value with references) with a schema. `typeOf`: returns the type of a reference or expression.
+ * `validator`: returns a validator for the parts without references.
+ */
 export type Examiner = {
   typeOf(template: ValueTemplate & { readonly kind: "reference" | "computed" }): ValueType;
   validator(schema: JsonSchema): SchemaValidator;

@@ -64,7 +64,9 @@ export function branchesOf(schema: JsonSchema, keyword: string): JsonSchema[] {
   return Array.isArray(branches) ? branches.filter(isObject) : [];
 }
 
-/** Returns the type of a field or item of a value. If the value's schema allows no such field or item, returns the reason. */
+/**
+ * Returns the type of a field or item of a value with the type `schema`. If such a value cannot have this field or item, returns the reason.
+ */
 export function fieldType(
   schema: ValueType,
   step: string | number,
@@ -230,8 +232,8 @@ const listed = new WeakMap<JsonSchema, Values>();
 const answers = new WeakMap<Action, JsonSchema>();
 
 /**
- * Returns the known values of a field in a tool's answer; undefined if they are unknown. They are known if the tool has an argument of the
- * same name that lists its values. `type`: the field's type from `answerTypeOf`.
+ * Returns the values that a field of a tool's answer can have, if they are known. They are known if the tool has an argument with the same
+ * name and a list of allowed values. `type`: the field's type from `answerTypeOf`.
  */
 export function valuesListed(type: ValueType): Values | undefined {
   return type === undefined ? undefined : listed.get(type);

@@ -54,15 +54,15 @@ export type ScopeHints = {
 };
 
 /**
- * What the check of a program may use to evaluate constant expressions. `params`: params of the program. `budget`: the evaluations,
- * evaluation steps and characters that are left.
+ * Values and limits with which the check of a program evaluates constant expressions. `params`: params of the program. `budget`: how many
+ * evaluations, evaluation steps and characters are left.
  */
 export type Constants = {
   readonly params: JsonObject;
   readonly budget: { evaluations: number; steps: number; characters: number };
 };
 
-/** The names that one place of a program can use. */
+/** The names, with their types, that references and expressions can use at one place of a program. */
 export type Scope = {
   readonly hints: ScopeHints;
   readonly input: ValueType;
@@ -135,8 +135,8 @@ export function firstScope(
 }
 
 /**
- * Returns the scope (the usable names) of steps that run only under a condition. If the condition tests the error of a step or
- * `has(rows.x)`, these steps can use that error or set of rows.
+ * Returns the scope (the usable names) of steps that run only if a condition is true. If the condition tests `steps.x.error` or
+ * `has(rows.x)`, these steps can use that error or those rows.
  */
 export function whereAsked(scope: Scope, { source }: Pick<Expression, "source">): Scope {
   const asked = [...source.matchAll(/\bsteps\.([A-Za-z0-9_]+)\.error\b/g)].map(([, id = ""]) => id);

@@ -34,7 +34,7 @@ export function readFieldPath(node: ShapeNode, reader: ShapeReader): Path | unde
   return path;
 }
 
-/** A field that a step names. `place`: the path in the step at which the field is named. */
+/** A field of a row that a step names. `field`: path of the field in the row. `place`: path in the step at which it is named. */
 export type NamedField = { readonly field: Path; readonly pointer: string; readonly place: Path };
 
 /** Checks a field that a step names, and returns its type. Records every fault. */

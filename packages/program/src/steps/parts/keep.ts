@@ -65,7 +65,10 @@ export function readKeep(node: ShapeNode, root: string, reader: ShapeReader): Ad
   });
 }
 
-/** Returns the fields of a row after a step has added `kept` and removed `replaced`. Records a fault if an added field already exists. */
+/**
+ * Returns the fields of a row after a step: with the added fields `kept`, and without the field `replaced`. Records a fault if an added
+ * field already exists.
+ */
 export function withKept(
   { row, kept, path, replaced }: KeptFields,
   { faults }: Pick<Check, "faults">,

@@ -9,7 +9,7 @@ import { fieldType, namesOf, typesOf, type ValueType, walkType } from "../../typ
 import type { RowSet } from "../../types/scope.ts";
 import { type PageSpec, readPage } from "./page.ts";
 
-/** Defines how each item of a list becomes a row (for example which fields of the item the row keeps). */
+/** The rule by which each item of a list becomes a row: the fields that the row keeps, and the field that identifies it. */
 export type ItemRows = {
   /** The field that identifies a row. Undefined if the position of the row identifies it. */
   readonly key: string | undefined;
@@ -40,7 +40,7 @@ export function fieldSchema(description: string, example: string): JsonSchema {
   return { description, type: "string", maxLength: fieldName.max, pattern: fieldPattern, examples: [example] };
 }
 
-/** The fields of a step that define how each item of a list becomes a row (for example `keep`: the fields of the item to keep). */
+/** The fields of a step that say how each item of a list becomes a row, with their schemas. `keep`: the fields of the item to keep. */
 export const itemRowsForm = {
   keep: {
     description: "Fields of the items to keep. An item that is not an object has one field, value.",
@@ -183,8 +183,8 @@ export function setOfItems(rows: ItemRows, path: Path, list: ValueType, faults: 
 }
 
 /**
- * Adds a note if the type of the items is unknown. The check then cannot find a wrong field name in `names`, so the note asks the author to
- * compare the names with a real item.
+ * Adds a note if the type of the list's items is unknown, because the check then cannot find wrong names of fields. The note asks the author
+ * to compare `names` with a real item.
  */
 export function noteUnknown(item: ValueType, path: Path, names: readonly string[], faults: Check["faults"]): void {
   if (names.length === 0 || !isUnknownItem(item)) return;

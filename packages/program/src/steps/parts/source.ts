@@ -43,7 +43,7 @@ export function readSource(fields: ShapeFields, field: string, reader: ShapeRead
 /** A step that reads rows of an earlier step. `field`: the field of the step that names the earlier step. */
 type RowTaker = { readonly step: RowSource & { readonly pointer: string }; readonly field: string };
 
-/** Checks the set (the rows of an earlier step) that a step reads, and returns its fields and types. Records every error. */
+/** Checks the set (rows of an earlier step) that a step reads. Returns the names and types of the rows' fields. Records every error. */
 export function checkSource({ step, field }: RowTaker, scope: Scope, check: Check): RowSet | "any" {
   const set = checkSet({ name: step.source, pointer: step.pointer, field }, scope, check);
   if (set !== "any" && !set.hasStates && step.states !== undefined) {
@@ -59,7 +59,7 @@ export function checkSource({ step, field }: RowTaker, scope: Scope, check: Chec
   return set;
 }
 
-/** Checks the set (list of rows) that a step names in a field, and returns it. Records every fault. */
+/** Checks that the set (list of rows) which a step names in a field exists, and returns it. Records every fault. */
 export function checkSet(
   { name, pointer, field }: { readonly name: string; readonly pointer: string; readonly field: string },
   scope: Scope,

@@ -254,7 +254,7 @@ function stem(word: string): string {
   return word.replace(/s$/, "");
 }
 
-/** The required and optional fields of `undo`, with their schemas. */
+/** The required and optional fields of `undo` (the call that undoes another call), with their schemas. */
 export const undoForm: ObjectForm = {
   description:
     "The call that undoes this call. The saga runs undo calls in reverse order. Its arguments may name output, the answer of the call that is undone.",

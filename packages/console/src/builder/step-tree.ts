@@ -52,7 +52,7 @@ function blocksOf(step: Json, kind: string, pointer: string): readonly StepBlock
   }
 }
 
-/** Returns every step of a tree, each before the steps inside it. */
+/** Returns all steps of a program in order. Steps inside a step follow that step. */
 export function allNodes(nodes: readonly StepNode[]): readonly StepNode[] {
   return nodes.flatMap((node) => [node, ...node.blocks.flatMap(({ steps }) => allNodes(steps))]);
 }

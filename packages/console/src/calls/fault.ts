@@ -3,7 +3,7 @@ import { textOfWire } from "@svc/core/fault-text";
 import { ErrorDetailSchema } from "@svc/gen/errors";
 import { pageText } from "../words/page-words.ts";
 
-/** One error of a call, as the service returned it. */
+/** One error of an API call, in the form in which the service returned it: its reason, the wrong field, and advice. */
 export type WireFault = {
   /** A stable name of the error's cause in UPPER_SNAKE_CASE. The page docs/reference/errors explains each name. */
   reason: string;

@@ -136,8 +136,8 @@ export function renewedRows<Row>(
 }
 
 /**
- * Returns the page tokens with which the list rows from `first` to `last` can be read again. `pages`: the loaded pages. `head.covers`:
- * number of rows on the newest page; these rows need no token. `head.nextToken`: token of the page after the newest page.
+ * Returns the page tokens that are needed to read the list rows from `first` to `last` again. `pages`: the loaded pages. `head.covers`:
+ * number of rows on the newest page, which needs no token. `head.nextToken`: token of the page after it.
  */
 export function tokensInView(
   pages: readonly { token: string; count: number }[],

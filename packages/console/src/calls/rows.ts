@@ -2,7 +2,7 @@ import type { DescMessage, DescMethodUnary, MessageInitShape, MessageShape } fro
 import { callUnaryMethod, createConnectQueryKey, useTransport } from "@connectrpc/connect-query";
 import { keepPreviousData, type QueryKey, useInfiniteQuery } from "@tanstack/react-query";
 
-/** The rows of a list that were loaded so far, and its loading state. */
+/** The rows of a list that are loaded so far, with its loading state and a function to load more. */
 export type Rows<Row> = {
   rows: readonly Row[];
   /** `loading`: no answer arrived yet. `failed`: a read failed and there are no rows to show. `ready`: all other cases. */

@@ -39,7 +39,7 @@ export function shownFaults(faults: PlacedFaults, left: ReadonlySet<string>): Pl
   return new Map([...faults].filter(([pointer]) => isLeft(pointer)));
 }
 
-/** True if the field or any field inside it has an error. */
+/** True if a form field, or any field inside it, has an error. */
 export function isAtFault(faults: PlacedFaults, pointer: string): boolean {
   return [...faults.keys()].some((key) => key === pointer || key.startsWith(`${pointer}/`));
 }

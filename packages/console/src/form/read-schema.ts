@@ -18,7 +18,7 @@ export type ObjectShape = { readonly type: "object"; readonly fields: readonly F
  */
 export type JsonShape = { readonly type: "json"; readonly takesText: boolean; readonly isLine: boolean };
 
-/** One property of an object, and what its field shows (label, hint, default). */
+/** One property of an object that a form edits, with the texts of its field: label, hint and default. */
 export type FieldSpec = {
   readonly name: string;
   readonly shape: Shape;

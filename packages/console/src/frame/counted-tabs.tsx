@@ -8,7 +8,7 @@ import { ListTabs } from "./list-tabs.tsx";
 /** A tab of a list. `sets`: the search parameters that the tab sets; undefined removes a parameter. */
 export type ListTab<Search> = { readonly words: string; readonly sets: Search };
 
-/** Number of rows up to which a tab counts exactly. */
+/** Highest number of rows that a tab shows exactly. With more rows, the tab shows `99+`. */
 export const countMax = 99;
 
 /** Interval at which the tabs that are not open count again, in milliseconds. */

@@ -16,10 +16,10 @@ export type ListPart<Row, Search> = {
   reload: () => void;
 };
 
-/** A React component that draws a part of a page and gets the properties `Props`. */
+/** The type of a React component that draws a part of a page and takes the properties `Props`. */
 export type PagePart<Props> = (props: Props) => ReactNode;
 
-/** Search parameters in the address of any page of the console, by name. */
+/** The search parameters in the address of any page of the console, as texts by name. */
 export type AnySearch = Record<string, string | undefined>;
 
 /** The filter of one search parameter: its kind and its label. A filter may also be a component, which draws itself. */

@@ -14,7 +14,7 @@ export type ListParams<Readers extends ParamReaders> = {
   isFiltered: (search: SearchOf<Readers>) => boolean;
 };
 
-/** The search parameters of a list page, and the request that is made from them. */
+/** The search parameters of a list page, with a function that makes the API request from them. */
 export type ListSearch<Readers extends ParamReaders, Request> = ListParams<Readers> & {
   /** Returns the request for these parameters. `now`: current time in milliseconds. */
   request: (search: SearchOf<Readers>, now: number) => Request;

@@ -19,7 +19,7 @@ export function isObject(value: unknown): value is Json {
   return typeof value === "object" && value !== null && !Array.isArray(value) && Object.getPrototypeOf(value) !== null;
 }
 
-/** Returns a member of a JSON value by its names. Undefined if there is none. */
+/** Returns a member inside a JSON value, found by a sequence of names. Undefined if a name does not exist. */
 export function memberOf(value: unknown, ...names: readonly string[]): unknown {
   return names.reduce<unknown>(
     (part, name) => (isObject(part) && Object.hasOwn(part, name) ? part[name] : undefined),

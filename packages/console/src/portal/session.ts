@@ -61,7 +61,7 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-/** Returns the state of the page, and updates the component when it changes. */
+/** Returns the state of the portal page, such as signed in or refused, and updates the component when it changes. */
 export function usePortalState(): PortalState {
   return useSyncExternalStore(subscribe, () => state);
 }

@@ -5,7 +5,7 @@ import type { Word } from "../words/word.ts";
 /** Toolkit of the events that a project publishes. The slugs of its event types begin with it. */
 const prefix = "events.";
 
-/** Returns the name of an event type for the slug that a subscription names (`events.invoice.paid`). */
+/** Returns the name of an event type, such as `invoice.paid`, from the slug that a subscription uses (`events.invoice.paid`). */
 export function typeName(slug: string): string {
   return slug.startsWith(prefix) ? slug.slice(prefix.length) : slug;
 }
@@ -26,7 +26,7 @@ export const endpointFormats: readonly { value: string; words: string }[] = form
   .filter(({ value }) => value !== "custom")
   .map((option) => (option.value === "svc" ? { ...option, words: defaultFormat } : option));
 
-/** Returns the name of the format of an endpoint's deliveries. */
+/** Returns the name of the format in which an endpoint receives its deliveries. */
 export function endpointFormat({ format }: Pick<Subscription, "format">): string {
   const kind = format?.kind ?? "";
   return kind === "" || kind === "svc" ? defaultFormat : formatWords(kind);

@@ -1,6 +1,9 @@
 import { useSyncExternalStore } from "react";
 
-/** The unavailable part. `service`: Connection lost. `store`: the service answers that its database is unavailable. */
+/**
+ * The part of the system that is unavailable. `service`: the service does not answer. `store`: the service answers that its database is
+ * unavailable.
+ */
 export type Away = "service" | "store";
 
 let away: Away | undefined;

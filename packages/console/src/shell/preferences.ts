@@ -32,7 +32,7 @@ function read(): Preferences {
   }
 }
 
-/** Changes some settings and stores all of them. */
+/** Changes some of the user's settings, and stores all of them in this browser. */
 export function setPreferences(change: Partial<Preferences>): void {
   current = { ...current, ...change };
   try {

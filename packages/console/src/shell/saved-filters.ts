@@ -75,7 +75,7 @@ export function keptSearch(search: Readonly<Record<string, string | undefined>>)
   );
 }
 
-/** True if two filters have the same search parameters. */
+/** True if two filters of a list consist of the same search parameters with the same values. */
 export function isSameSearch(a: Readonly<Record<string, string>>, b: Readonly<Record<string, string>>): boolean {
   const names = Object.keys(a);
   return names.length === Object.keys(b).length && names.every((name) => a[name] === b[name]);

@@ -6,7 +6,7 @@ import { readTime } from "@svc/core/time";
  */
 export type ParamReader<Value extends string = string> = (value: string) => Value | undefined;
 
-/** The search parameters of a page that are in the address and valid. */
+/** The valid search parameters of a page's address, by name. Its type follows from the functions that read them. */
 export type SearchOf<Readers extends Record<string, ParamReader>> = {
   [Name in keyof Readers]?: NonNullable<ReturnType<Readers[Name]>> | undefined;
 };

@@ -91,7 +91,7 @@ export function ProjectPages() {
   );
 }
 
-/** Shown for an address that has no page. */
+/** The page that is shown if the address belongs to no page of the console. */
 export function NoPage() {
   return (
     <Page title="Page not found">

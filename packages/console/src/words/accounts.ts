@@ -35,7 +35,7 @@ const words: Record<AccountState, Omit<Word, "word">> = {
   },
 };
 
-/** Returns the word, colour and icon for the state of an account. */
+/** Returns the word, colour and icon with which the console shows the state of a connected account. */
 export function accountWord(state: string): Word {
   const known = (words as Record<string, Omit<Word, "word">>)[state];
   return known === undefined ? unknownWord(state) : { word: state, ...known };

@@ -83,7 +83,7 @@ export function ladderRungs(
   });
 }
 
-/** Returns what happens if a pending ask has no answer at its deadline. */
+/** Returns a sentence that says what happens if a question gets no answer before its deadline. */
 export function clockWords(
   ask: Pick<
     Ask,

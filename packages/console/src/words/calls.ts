@@ -106,7 +106,7 @@ export function failureCodeWords(code: string): string {
 /** The classes of a tool by the effect of its calls (the values of `Tool.accessClass`). */
 export const accessClasses = ["read", "write", "destructive"] as const;
 
-/** Class of a tool: `read`, `write` or `destructive`. */
+/** The access class of a tool by the effect of its calls on the app: `read`, `write` or `destructive`. */
 export type ToolAccessClass = (typeof accessClasses)[number];
 
 const classes: Record<ToolAccessClass, Omit<Word, "word">> = {

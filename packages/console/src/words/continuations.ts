@@ -1,4 +1,4 @@
-/** The answers that a person may choose for a question. */
+/** The kinds of answers that a question of a job can allow. Each kind has another effect on the job. */
 export type AnswerKind = "proceed" | "retry-with" | "skip" | "abort";
 
 /** The kind of decision that a question is about, such as failed rows or the approval of a plan. It decides the effect of each answer. */

@@ -134,7 +134,7 @@ export function startWords({ sourceKind, timeZone }: Pick<StandingProgram, "sour
   return sourceKind === "schedule" && timeZone !== "" ? `${words}, ${timeZone}` : words;
 }
 
-/** The ways in which a schedule can start, for the user's choice. */
+/** The ways in which a schedule can start, as options from which the user chooses. */
 export const startedByOptions: readonly { value: string; words: string; says: string }[] = [
   { value: "cron", words: "On a schedule", says: "At times of day, by a cron expression in a time zone." },
   { value: "every", words: "Every N minutes", says: "Again and again after some minutes, hours or days." },
@@ -174,7 +174,7 @@ export function overlapOptions(by: string): { standard: string; options: readonl
   return { standard: by === "trigger" || by === "poll" ? "queueAll" : "skip", options: overlaps };
 }
 
-/** Returns a sentence with the number of recent events that would have started a schedule. */
+/** Returns a sentence that says how many recent events would have started a schedule that the user edits. */
 export function matchedWords({
   seen,
   matched,

@@ -5,7 +5,7 @@ import { sentence } from "./text.ts";
 import { durationWords } from "./time.ts";
 import { unknownWord, type Word } from "./word.ts";
 
-/** The health states of a subscription (the values of `SubscriptionHealth.state`). */
+/** The states of a subscription's health, as the API returns them (`SubscriptionHealth.state`). */
 export const healthStates = ["well", "slow", "failing", "backing_off", "inactive"] as const;
 
 /** One of the health states of a subscription. */

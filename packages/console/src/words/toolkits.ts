@@ -7,7 +7,7 @@ import type { Word } from "./word.ts";
  */
 export const sourceKinds = ["openapi", "mcp", "shared", "file", "svc"] as const;
 
-/** Kind of the source of a toolkit (an app with its tools). */
+/** Kind of source from which a toolkit (an app with its tools) was made, such as an OpenAPI document. */
 export type SourceKind = (typeof sourceKinds)[number];
 
 const kinds: Record<SourceKind, string> = {

@@ -11,7 +11,7 @@ export type Tone = "ok" | "warn" | "bad" | "info" | "plain";
  */
 export type Word = { word: string; label?: string; tone: Tone; icon: IconName; says: string };
 
-/** Returns the text that the page shows for a word of the API. */
+/** Returns the text that the page shows for a word of the API: its label, or the word itself. */
 export function labelOf({ word, label }: Pick<Word, "word" | "label">): string {
   return label ?? word;
 }

@@ -43,7 +43,7 @@ export function lastAnsweredAs(projectId: string): string | undefined {
   return kept[projectId];
 }
 
-/** Stores the contact for whom this browser answers in a project. */
+/** Stores in the browser for which contact the user answered last in a project, as the default for the next answer. */
 export function rememberAnswerAs(projectId: string, principalId: string): void {
   kept = { ...kept, [projectId]: principalId };
   try {

@@ -7,7 +7,7 @@ export type FirstStep = "webhook" | "tool" | "program" | "agent";
 /** Number of first steps. */
 export const stepsMax = 4;
 
-/** Returns the first steps that the project has done. */
+/** Returns for each of the first steps (such as receiving a webhook) if the project has done it. */
 export function doneSteps(start: GetStartResponse): Readonly<Record<FirstStep, boolean>> {
   return {
     webhook: start.firstEventAt !== undefined,

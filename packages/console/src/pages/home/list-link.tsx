@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 
-/** A list with its filters: its route, and its search parameters. */
+/** The address of a list page with filters: its route, and its search parameters. */
 export type ListAddress = { to: string; search: Record<string, string> };
 
 /** Draws a link to a list with its filters. `list`: address of the list's page and its search parameters. */

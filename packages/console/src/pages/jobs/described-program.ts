@@ -27,7 +27,7 @@ const kinds: Readonly<Record<ProgramReadKind, GraphRead["what"] | undefined>> = 
   [ProgramReadKind.UNDONE]: "undone",
 };
 
-/** Returns a program as the graph draws it, from the service's description of the program. */
+/** Converts the service's description of a program to the form that the graph of the program needs. */
 export function toGraphProgram({ programHash, steps, result }: DescribeProgramResponse): GraphProgram {
   const input = steps[0]?.scope.flatMap(({ name }) => /^input\.(\w+)$/.exec(name)?.[1] ?? []) ?? [];
   return {

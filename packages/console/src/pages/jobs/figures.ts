@@ -2,7 +2,7 @@ import type { Estimate, Job, JobLimits, Receipt } from "@svc/gen/jobs";
 import { durationWords } from "../../words/time.ts";
 import { declaredLimit } from "./program.ts";
 
-/** One line of a job's figures: the estimated, simulated and actual values, and the limit. */
+/** One line in the table of a job's figures, such as its number of calls: estimated, simulated and actual value, and the limit. */
 export type Figure = { name: string; estimated: string; simulated: string; actual: string; limit: string };
 
 /** Default limits of the service, by the name of the limit in a program. They apply if the program declares no limit. */

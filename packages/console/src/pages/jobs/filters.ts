@@ -6,7 +6,7 @@ import { jobStatuses, jobStatusOf, jobStatusWord } from "../../words/jobs.ts";
 import { parkWords } from "../../words/park.ts";
 import { spanRequest } from "../../words/spans.ts";
 
-/** The most used filters of the list of jobs. Each filter stands for several statuses. */
+/** The most used filters of the list of jobs. Each of them selects several statuses, for example all kinds of failures. */
 export const presets = ["running", "waiting", "failed"] as const;
 
 type Preset = (typeof presets)[number];
@@ -58,7 +58,7 @@ export const jobsSearch = listSearch(
   },
 );
 
-/** Returns the statuses that the filters select. Empty if they select all. */
+/** Returns the job statuses that the filters of the list select. An empty list selects all statuses. */
 export function statusesOf({
   preset,
   status = "",

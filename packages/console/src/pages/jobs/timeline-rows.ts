@@ -54,7 +54,7 @@ export type JobTimes = {
   readonly waits: readonly (Pick<StepBar, "from" | "to"> & { readonly words: string })[];
 };
 
-/** A call that a step of a job made, as the service lists it. */
+/** A tool call of a job's step, with the fields that the timeline needs. */
 export type DrawnCall = Pick<ToolCall, "id" | "stepId" | "toolSlug" | "outcome" | "createdAt" | "durationMs">;
 
 /** What the service returned about a job's steps: their states and receipts by step id, and the job's calls if they are few. */
@@ -70,7 +70,7 @@ const idleKinds: ReadonlySet<string> = new Set(["wait", "judge", "fail"]);
 /** States of steps that the user should see at once, even if the bars are too narrow. */
 const marked: ReadonlySet<string> = new Set(["failed", "partial", "running"]);
 
-/** Returns the rows and times of a job's timeline, in the order of its program. */
+/** Returns the rows of a job's timeline, in the order of its program, and the times in which its steps worked and waited. */
 export function jobTimes(
   job: Pick<Job, "createdAt" | "finishedAt">,
   program: readonly ListedStep[],

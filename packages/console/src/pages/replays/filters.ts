@@ -24,7 +24,7 @@ const params = {
 /** Parameters from the address of the replays page, already checked and converted. They can open the dialog that starts a replay. */
 export type ReplaysSearch = SearchOf<typeof params>;
 
-/** Reads the search parameters of the list of replays. */
+/** Reads the parameters in the address of the replays page, and leaves out those that are invalid. */
 export const readReplaysSearch: (raw: Record<string, unknown>) => ReplaysSearch = searchReader(params);
 
 /** Start of a replay of all stored events: the start of 1970, which is before every event. */
@@ -44,7 +44,7 @@ export type ReplayRange = {
   states: string[];
 };
 
-/** Returns the request for a replay with these parameters; `now` in milliseconds. */
+/** Returns the range and receivers of a replay, from the parameters in the page's address. `now`: current time in epoch milliseconds. */
 export function replayRequest(
   { subscription = "", toolkit = "", trigger = "", since, until, only }: ReplaysSearch,
   now: number,

@@ -28,7 +28,7 @@ function isInside(pointer: string, around: string): boolean {
   return pointer === around || pointer.startsWith(`${around}/`);
 }
 
-/** Returns a value of the definition. Undefined if it is missing. */
+/** Returns the value at a JSON Pointer of a schedule's definition. Undefined if the definition has no such value. */
 export function valueAt({ document }: DefinitionForm, pointer: string): unknown {
   return memberOf(document.root, ...stepsOf(pointer));
 }

@@ -67,7 +67,7 @@ export function programOf(text: string): string {
   return part === undefined ? "" : text.slice(part.value, part.to);
 }
 
-/** Returns the program that runs a skill with this input, as JSON text. */
+/** Returns a program, as JSON text, whose only step runs the skill `toolSlug` with this input. */
 export function programOfSkill(toolSlug: string, inputText: string): string {
   const input = readObject(inputText) ?? {};
   return prettyJson(

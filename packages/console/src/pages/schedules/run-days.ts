@@ -58,7 +58,7 @@ const monthNames = [
   "December",
 ];
 
-/** Returns a date as `Mon 30 Nov`. `local`: such as `2026-11-30T09:00:00`. */
+/** Returns a date in the form `Mon 30 Nov`. `local`: a time such as `2026-11-30T09:00:00`. */
 export function dayWords(local: string): string {
   const at = dateOf(readTime(`${local.slice(0, 10)}T00:00:00Z`) ?? 0);
   const day = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"][at.getUTCDay()] ?? "";

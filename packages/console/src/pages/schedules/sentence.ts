@@ -13,7 +13,7 @@ export type RunDays =
  */
 export type TimeSentence = { readonly on: RunDays; readonly times: readonly string[] };
 
-/** Names of the days of the week, from Sunday. */
+/** English names of the days of the week, in order. Index 0 is Sunday. */
 export const dayNames: readonly string[] = [
   ...["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"],
 ];

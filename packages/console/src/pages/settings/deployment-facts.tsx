@@ -9,7 +9,7 @@ import { Copyable } from "../../ui/values/copy.tsx";
 import { Facts } from "../../ui/values/facts.tsx";
 import { durationWords } from "../../words/time.ts";
 
-/** Draws facts of the deployment, such as its version and how long it keeps data. */
+/** Draws facts about the deployment, such as its version, and for how long it keeps data. */
 export function DeploymentFacts() {
   const identity = useQuery(IdentityService.method.getIdentity, {});
   const deployment = identity.data?.deployment;

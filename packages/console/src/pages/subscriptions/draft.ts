@@ -134,7 +134,7 @@ function readDurations(text: string): number[] {
   return text.trim() === "" ? [] : text.split(",").map((part) => parseDuration(part.trim()));
 }
 
-/** Returns the request that creates the subscription of a draft. */
+/** Returns the request that creates a subscription with the settings that the user typed. */
 export function createRequest(draft: SubscriptionDraft): MessageInitShape<typeof CreateSubscriptionRequestSchema> {
   const { endpointUrl, toolkitSlug, entityId, description, types, filter } = draft;
   return {

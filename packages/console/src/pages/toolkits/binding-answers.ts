@@ -61,7 +61,7 @@ export function questionWords({ ask, path, needed }: BindingQuestion): {
   return { label, hint: `${example}${also}${needed ? "" : " Leave it empty if the app has none."}` };
 }
 
-/** Returns the paths of the questions that need an answer and have none. */
+/** Returns the paths of the questions about a real app that must be answered and have no answer yet. */
 export function missingAnswers(questions: readonly BindingQuestion[], answers: BindingAnswers): readonly string[] {
   return questions.flatMap(({ path, needed }) => (needed && (answers[path]?.trim() ?? "") === "" ? [path] : []));
 }

@@ -49,5 +49,5 @@ const toolParams = {
 /** The search parameters of a tool's page. */
 export type ToolPageSearch = SearchOf<typeof toolParams>;
 
-/** Reads the search parameters of a tool's page. */
+/** Reads the parameters in the address of a tool's page, and leaves out those that are invalid. */
 export const readToolSearch: (raw: Record<string, unknown>) => ToolPageSearch = searchReader(toolParams);

@@ -29,7 +29,7 @@ export function dashOf(place: number): readonly number[] {
   return dashes[place % dashes.length] ?? [];
 }
 
-/** Returns the start and end of a step, in epoch milliseconds. */
+/** Returns the start and end of one time step of a chart, in epoch milliseconds. */
 export function stepAt({ startMs, stepMs }: ChartData, step: number): { sinceMs: number; untilMs: number } {
   return { sinceMs: startMs + step * stepMs, untilMs: startMs + (step + 1) * stepMs };
 }

@@ -4,7 +4,7 @@ import { useTheme } from "../media.ts";
 import type { ChartData } from "./chart-data.ts";
 import { createPlot, type Plot, type PlotActs } from "./plot.ts";
 
-/** The canvas of a chart over time. `step`: the time step that the chart marks. */
+/** The canvas of a chart that shows values over time. `step`: index of the time step that the chart highlights. */
 export default function TimeChart({
   data,
   zone,

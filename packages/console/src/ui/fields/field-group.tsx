@@ -22,7 +22,7 @@ export function FieldGroup({
   );
 }
 
-/** The errors that concern a whole group of fields. */
+/** A list of the errors that concern a group of form fields as a whole, and none of its fields alone. */
 export function GroupFaults({ faults }: { faults: readonly string[] }) {
   if (faults.length === 0) return null;
   return (

@@ -2,7 +2,7 @@ import { useId } from "react";
 import { CheckField } from "./field.tsx";
 import styles from "./options-field.module.css";
 
-/** One answer to a question. `words`: its name. `says`: its effect. */
+/** One option of a field with several answers. `words`: its name. `says`: what happens if the user chooses it. */
 export type Option = { value: string; words: string; says?: string };
 
 /**

@@ -54,7 +54,7 @@ export function ScopeFields({
   );
 }
 
-/** Returns the access scope for a request, from the texts that the user typed. */
+/** Returns the access scope of a key in the form of the API, from the texts that the user typed. */
 export function bindingOf({ entityId, access, toolkits }: Scope): {
   entityId: string;
   accessClasses: string[];

@@ -43,7 +43,7 @@ export function cutSpans(spans: readonly FlowSpan[], without: readonly FlowSpan[
   });
 }
 
-/** Returns the total length of spans that do not overlap, in milliseconds. */
+/** Returns the sum of the lengths of time spans that do not overlap, in milliseconds. */
 export function lengthOf(spans: readonly FlowSpan[]): number {
   return spans.reduce((sum, { from, to }) => sum + to - from, 0);
 }

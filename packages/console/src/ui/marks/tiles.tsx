@@ -85,7 +85,7 @@ function colourOf(slug: string): number {
   return sum % colours;
 }
 
-/** The kinds of resources that have a colour of their own. All others are `plain`. */
+/** The kinds of resources that are drawn in their own colour, such as jobs. All other kinds are `plain`. */
 export type KindColour = "event" | "delivery" | "job" | "call" | "schedule" | "ask" | "plain";
 
 /** A tile with the icon of a kind of resource. It has no accessible name, because a text next to it names the resource. */

@@ -53,7 +53,7 @@ function loadLater(): void {
   };
 }
 
-/** Calls `act` as soon as the browser has nothing else to do. */
+/** Calls `act` when the browser has nothing else to do, so that the page is not slowed down. */
 export function whenIdle(act: () => void): void {
   // Some browsers have no idle callbacks.
   if ("requestIdleCallback" in window) requestIdleCallback(act, { timeout: 2_000 });

@@ -34,7 +34,7 @@ export type MenuProps = {
   kind?: "plain" | "quiet";
 };
 
-/** One option of a choice. In a filter, an empty `value` stands for any value. */
+/** One option of a select field. In a filter, the option with an empty `value` means that the filter is off. */
 export type ChoiceOption = { value: string; words: string; note?: string };
 
 /** The properties of a choice. */

@@ -1,6 +1,6 @@
 import { type FocusEvent, type RefObject, useLayoutEffect, useRef } from "react";
 
-/** The effect of a pressed key in a list that has the focus. */
+/** The effect of a pressed key in a list: for example, to move to another row or to open a row. */
 export type GridAct =
   | { act: "move"; to: number }
   | { act: "open" }

@@ -8,7 +8,7 @@ import styles from "./grid.module.css";
  */
 export type Column<Row> = { id: string; title: string; width: string; drop?: number; cell: (row: Row) => ReactNode };
 
-/** Returns the widths of a grid's columns as a CSS value. */
+/** Returns the widths of a grid's columns as a value of the CSS property `grid-template-columns`. */
 export function tracks<Row>(columns: readonly Column<Row>[]): string {
   return columns.map(({ width }) => width).join(" ");
 }

@@ -10,7 +10,7 @@ export type TypedArguments =
   | { readonly mode: "form"; readonly values: Values }
   | { readonly mode: "json"; readonly text: string };
 
-/** Returns the JSON text that the page sends as arguments. */
+/** Returns the arguments of a tool call as JSON text, as the page sends them. */
 export function argumentsText(typed: TypedArguments): string {
   return typed.mode === "form" ? JSON.stringify(typed.values) : typed.text;
 }

@@ -10,7 +10,7 @@ export type SnippetCall = {
   readonly url: string;
 };
 
-/** The formats in which the page can show a call. */
+/** The formats in which the page of a tool can show a call as code: for the command line, curl, TypeScript and MCP. */
 export const snippetKinds = ["cli", "curl", "typescript", "mcp"] as const;
 
 /** A format (for example `cli` or `curl`) in which the console page of a tool can show a call of the tool. */

@@ -10,7 +10,7 @@ import { type KeptInput, keepInput } from "./kept-input.ts";
 
 const accountsMax = 500;
 
-/** The user's input for a call: the entity (customer or user) and the arguments. */
+/** The user's input for a tool call that is being tried: the entity (customer or user) and the arguments. */
 export type TryInput = {
   readonly entity: string;
   /**

@@ -8,7 +8,7 @@ import { openDriver, sessionMark } from "./driver.ts";
  */
 export type Orm = PostgresJsDatabase;
 
-/** Object on which repositories and `statement`s run: the pool (`Database`) or one open transaction. */
+/** An object on which database functions run their statements: the connection pool (`Database`), or one open transaction. */
 export type Executor = {
   /** Client of the library postgres.js. The SQL of each `statement` runs on it. */
   readonly sql: postgres.ISql;

@@ -79,7 +79,7 @@ async function withinTime<Result>(first: Promise<Result>, onWait: (text: string)
   }
 }
 
-/** The oldest PostgreSQL that svc works with, as PostgreSQL writes its version in `server_version_num`. */
+/** The oldest version of PostgreSQL that svc supports, as the number in `server_version_num` (150000 is version 15). */
 export const oldestServer = 150_000;
 
 /** Throws MigrationRefusedError if the server is too old, or if a pooler that drops settings is in front of it. */

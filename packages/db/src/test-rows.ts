@@ -157,7 +157,7 @@ export function eventOf(id: DeliveryId): EventId {
   return idOfUuid("evt", uuidOfId(id));
 }
 
-/** Returns a successful tool call. `changes` replaces fields of the call. */
+/** For tests: returns the ledger row of a successful tool call. `changes` replaces fields of the row. */
 export function callOf(projectId: ProjectId, changes: Partial<CallRecord> = {}): CallRecord {
   const createdAt = changes.createdAt ?? nowMs;
   return {

@@ -43,7 +43,7 @@ const selectPending = statement<{ id: string; count: number; ages: number[]; old
 /** Maximum ages of the age groups, in seconds. Each group begins where the previous group ends. */
 export const backlogAges = [60, 600, 3_600, 86_400] as const;
 
-/** Returns the pending deliveries of a project by subscription, at most 10,000 in all. */
+/** Returns the numbers of pending deliveries of a project, by subscription. It counts at most 10,000 deliveries in all. */
 export async function readPendingBacklog(
   db: Executor,
   projectId: ProjectId,

@@ -5,7 +5,7 @@ import { failureGroups } from "../schema/projects.ts";
 import type { failureKinds } from "../schema/words.ts";
 import { arrayLiteral, bytesArrayLiteral, plainArrayLiteral, statement } from "../sql/statement.ts";
 
-/** Id of a failed call, delivery or job. */
+/** Id of something that failed: a tool call, a delivery (prefix `dlv`), or a job. */
 export type FailedId = Id<"call"> | Id<"dlv"> | Id<"job">;
 
 /** Failures of one day with the same cause. `hours`: number of failures in each of the 24 hours. `title`: the encrypted sentence. */

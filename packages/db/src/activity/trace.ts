@@ -95,7 +95,7 @@ const selectEndpoints = statement<RawRow<TracedEndpoint>>(
      select * from subscriptions where id = w.id offset 0) s where ${filterBy("s.project_id", "$2::uuid")}`,
 );
 
-/** Returns subscriptions of a project. A subscription that does not exist is absent. */
+/** Returns the endpoint data of subscriptions of a project. A subscription that does not exist is absent from the result. */
 export async function readEndpoints(
   db: Executor,
   projectId: ProjectId,

@@ -9,7 +9,7 @@ import { keyOf, newestOfProject, newestWith } from "../sql/newest-first.ts";
 import { selectList } from "../sql/select-list.ts";
 import { arrayLiteral } from "../sql/statement.ts";
 
-/** A question (ask) as its database row holds it. */
+/** A question of a job to a person (an ask), with all columns of its database row. */
 export type AskRecord = typeof jobAsks.$inferSelect;
 
 /** The columns of an ask, as SQL. `a` is the name of the ask's row in the query. */
@@ -70,7 +70,7 @@ export type AskFilter = {
   standingProgramId: string | undefined;
 };
 
-/** The asks (questions to people) of one project. */
+/** Functions that find and list the asks (questions to people) of one project. */
 export type AskRepository = {
   /** Returns the ask with this id; undefined if it does not exist. If `jobId` is given, the ask must belong to this job. */
   find(id: Id<"ask">, jobId?: Id<"job">): Promise<AskRecord | undefined>;

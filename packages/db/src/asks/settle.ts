@@ -81,7 +81,7 @@ export async function exhaustAsk(tx: Executor, id: Id<"ask">): Promise<boolean> 
   return (await exhaust(tx, [uuidOfId(id)])).length > 0;
 }
 
-/** Columns of a job, read while the transaction has locked the job's row. */
+/** Columns of a job whose row the transaction has locked. They say whose job it is, and which keys and programs caused it. */
 export type LockedJobRow = Readonly<Row<typeof jobs, "id" | "projectId" | "keyId" | "principalChain">>;
 
 const columns = selectList(jobs, ["id", "projectId", "keyId", "principalChain"]);

@@ -13,7 +13,7 @@ export type AuditEvent = typeof auditEvents.$inferSelect;
 /** An audit entry that is stored before its action begins. Its position in the audit log is set later. */
 type NewAuditEvent = Omit<AuditEvent, "position" | "mac" | "hash" | "outcome"> & { readonly outcome?: string };
 
-/** Id that entries about the whole deployment have instead of a project's id. */
+/** Id that audit entries about the whole deployment have in place of a project's id. */
 export const deploymentProject: ProjectId = idOfUuid("prj", firstUuid);
 
 /** Stores an audit entry for an action that is about to begin. The action's outcome is stored later. */

@@ -4,7 +4,7 @@ import { type Executor, withTransaction } from "../connect.ts";
 import { callLimits, projects } from "../schema/index.ts";
 import { statement } from "../sql/statement.ts";
 
-/** A limit that a project sets for its calls. */
+/** A limit that a project sets for its own tool calls, such as the number of calls per minute, as stored. */
 export type CallLimitRow = Omit<typeof callLimits.$inferSelect, "projectId">;
 
 /** The call limits of one project. */

@@ -13,7 +13,7 @@ export type ToolkitClient = Omit<typeof toolkitClients.$inferSelect, "projectId"
 /** An OAuth client that an import found for a toolkit. The toolkit's slug may not be known yet. */
 export type FoundToolkitClient = Omit<ToolkitClient, "slug">;
 
-/** The OAuth clients of one project's private toolkits. */
+/** Functions that read and change the OAuth clients of one project's private toolkits (apps that the project defined). */
 export type ToolkitClientRepository = {
   /** Returns all clients, sorted by the slug of their toolkit. */
   list(): Promise<ToolkitClient[]>;

@@ -68,7 +68,7 @@ export type ToolkitSource = NewToolkitSource & {
   readonly lastError: string;
 };
 
-/** The sources of one project's private toolkits (apps that the project defined). */
+/** Functions that read and change the sources of one project's private toolkits (apps that the project defined). */
 export type ToolkitSourceRepository = {
   /** Returns the source of a toolkit without the next definition; undefined if the toolkit has no source. */
   find(slug: string): Promise<ToolkitSource | undefined>;
@@ -91,7 +91,7 @@ type ReadAgain = SourceRead & {
 
 const nothingWaits = { changes: null, changesDigest: null, changesCount: 0, nextDefinition: null };
 
-/** Condition that a source belongs to a private toolkit, for a join of both tables. */
+/** SQL condition for a join of toolkits and sources: the source belongs to the private toolkit. */
 export const isSourceOfToolkit = and(
   eq(toolkitSources.projectId, privateToolkits.projectId),
   eq(toolkitSources.slug, privateToolkits.slug),

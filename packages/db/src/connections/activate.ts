@@ -13,7 +13,7 @@ import { releaseAccountReferences, routeAccountReferences } from "./references.t
  */
 export type Activation = Omit<NewConnectedAccount, "state" | "references" | "refreshLeaseUntil" | "lastError">;
 
-/** Options for activating a connected account, so that calls can use it. */
+/** Options of `activateAccount`, which makes a connected account usable for calls. */
 export type ActivationOptions = {
   /** True to insert a new account; false to activate an existing pending account. */
   isNew: boolean;

@@ -4,7 +4,7 @@ import type { Executor } from "../connect.ts";
 import { consoleLinks } from "../schema/index.ts";
 import { statement } from "../sql/statement.ts";
 
-/** A link as stored: everything except its token. */
+/** A console link as stored: all of its data except its token, of which only a digest is stored. */
 export type ConsoleLink = typeof consoleLinks.$inferSelect;
 
 /** Stores a new console link: a link that admits a person without an API key, for example to answer a question. */

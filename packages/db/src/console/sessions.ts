@@ -11,7 +11,7 @@ import { compose, query } from "../sql/compose.ts";
 import { type RawRow, selectList, values } from "../sql/select-list.ts";
 import { statement } from "../sql/statement.ts";
 
-/** A session as stored: everything except its two secrets. */
+/** A console session (a signed-in browser) as stored: all of its data except its two secrets, of which only digests are stored. */
 export type ConsoleSessionRow = typeof consoleSessions.$inferSelect;
 
 /**

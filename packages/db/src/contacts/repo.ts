@@ -5,10 +5,10 @@ import { contacts, jobAsks } from "../schema/jobs.ts";
 import { newestWith } from "../sql/newest-first.ts";
 import { arrayLiteral } from "../sql/statement.ts";
 
-/** A person of a project whom jobs may ask. */
+/** A contact: a person of the project to whom jobs can send questions. */
 export type Contact = Omit<typeof contacts.$inferSelect, "projectId">;
 
-/** A contact to store. `keyId`: the key that creates the contact, if a key does. */
+/** A contact (a person whom jobs can ask) to store. `keyId`: the API key that creates the contact, if a key does. */
 export type NewContact = Omit<Contact, "keyId"> & { readonly keyId?: Contact["keyId"] };
 
 /**

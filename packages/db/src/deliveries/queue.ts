@@ -103,7 +103,7 @@ type QueueScan = {
 /** Result of a scan. `hasLowPriority`: true if throttled replays have queued deliveries. `hasDue`: true if waiting tasks are due. */
 type QueueScanResult = { readonly queues: ScannedQueue[]; readonly hasLowPriority: boolean; readonly hasDue: boolean };
 
-/** Returns the queues that have tasks, in the order of their subscriptions. */
+/** Returns the delivery queues that have tasks, one for each subscription, in the order of the subscriptions' ids. */
 export async function scanQueues(
   db: Executor,
   { after, most, lowPriority, nowMs }: QueueScan,

@@ -99,7 +99,7 @@ export async function findDeliveryEndpoints(
 
 const measuredMax = 20;
 
-/** Returns the recent responses of subscriptions' endpoints. A subscription without an attempt has no entry. */
+/** Returns the durations and errors of the latest attempts for each subscription's endpoint. A subscription without an attempt is absent. */
 export async function readEndpointTimes(
   db: Executor,
   projectId: ProjectId,

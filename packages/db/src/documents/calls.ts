@@ -2,7 +2,7 @@ import type { Binding, JobBinding } from "@svc/core";
 import { asWritten, documentList, documentType } from "./document.ts";
 import { type PackedFields, packedDocument } from "./packed.ts";
 
-/** An entry of `deliveries.attempt_log`: one attempt of one delivery. */
+/** One attempt of a delivery, as an entry of `deliveries.attempt_log`: its times, its request URL, and the endpoint's answer. */
 export type AttemptEntry = {
   /** Number of the attempt, from 1. The stored number leaves out manual attempts. When svc reads the entry, it counts all attempts. */
   readonly number: number;

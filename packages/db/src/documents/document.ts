@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, type Quotas } from "@svc/core";
 
-/** A type of document that is stored in a jsonb column. */
+/** A kind of JSON document that is stored in a jsonb column, with functions that read and write it. */
 export type DocumentType<T> = {
   /** Name of the document's column in error messages, for example `jobs.park`. */
   readonly name: string;

@@ -1,6 +1,6 @@
 import { type DocumentType, documentType } from "./document.ts";
 
-/** An entry of a job's log, without the number of the entry. */
+/** An entry of a job's log before it gets its number in the log. */
 export type LogEntry = {
   readonly type: string;
   /** Id of the step that this entry of a job's log is about. Empty if the entry is not about a step. */

@@ -13,7 +13,7 @@ export type StepErrorDocument = {
   readonly toolSlug?: string;
 };
 
-/** Result of a step. Empty while the step runs. */
+/** Result of one step of a job. Empty while the step is still running. */
 export type StepState = "" | "completed" | "partial" | "failed" | "skipped" | "simulated" | "undone";
 
 /**

@@ -56,7 +56,7 @@ export type DataFolder = {
   readonly passwordFile: string;
 };
 
-/** Returns the paths of the database that has this root folder. */
+/** Returns the paths of the files and folders of an embedded database. `root`: the database's folder. */
 export function dataFolderAt(root: string): DataFolder {
   return { root, cluster: join(root, "data"), passwordFile: join(root, "password") };
 }

@@ -73,7 +73,7 @@ async function initialize(store: DataFolder, options: InitializeOptions): Promis
   if (code !== 0) throw serverFailed("could not make its data folder", error?.message ?? output);
 }
 
-/** Files that control a server: its settings and its access lists. */
+/** The files of a PostgreSQL data folder that control the server: its settings, and the lists of who may connect. */
 export const settingsFiles = ["postgresql.conf", "postgresql.auto.conf", "pg_hba.conf", "pg_ident.conf"];
 
 /**

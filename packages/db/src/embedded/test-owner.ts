@@ -4,7 +4,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { bundled } from "@svc/testing/bundled";
 
-/** A process that owns an embedded PostgreSQL. Tests can kill it. */
+/** For tests: a process that owns an embedded PostgreSQL and that the test can kill. */
 export type ClusterOwner = {
   /** Returns the next line that the process printed. Undefined after the end of the process. */
   nextLine(): Promise<string | undefined>;

@@ -8,7 +8,7 @@ import { exportOf } from "../schema/exported-columns.ts";
 import { sealedContext, sealedTables } from "../schema/sealed-columns.ts";
 import { arrayLiteral } from "../sql/statement.ts";
 
-/** A row of an export, with columns by their SQL names. */
+/** One row of an export: its values by column name, and its encrypted values, which the caller must decrypt. */
 export type ExportedRow = {
   /** Values of the exported columns, by column name: ids with their prefixes, times as ISO 8601, documents as JSON values. */
   readonly values: Readonly<Record<string, unknown>>;

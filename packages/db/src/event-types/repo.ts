@@ -12,7 +12,7 @@ export type EventTypeRow = Omit<Row<typeof eventTypes>, "projectId">;
 /** A version of an event type's schema: its number and the time when it was created. */
 type EventTypeVersionRow = Pick<Row<typeof eventTypeVersions>, "version" | "createdAt">;
 
-/** The properties of an event type that a caller sets. */
+/** The properties of an event type that a caller sets; svc sets the version and the times. */
 export type NewEventType = Omit<EventTypeRow, "version" | "createdAt" | "updatedAt">;
 
 /**

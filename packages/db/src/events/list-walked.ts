@@ -9,7 +9,7 @@ import { statement } from "../sql/statement.ts";
 
 const columns = selectList(events, namesBut(events), "w");
 
-/** Filter for a scan of events. An empty text does not filter. */
+/** Filter for a scan of events that uses no index. A field with an empty text does not restrict the scan. */
 export type WalkedEventFilter = {
   readonly toolkitSlug: string;
   readonly triggerSlug: string;

@@ -28,7 +28,7 @@ export type NewDelivery = {
   leased: boolean;
 };
 
-/** An event to store, with everything that is committed together with the event. */
+/** An event to store, with the deliveries and inbox entries that are stored in the same transaction. */
 export type NewEvent = {
   id: EventId;
   projectId: ProjectId;

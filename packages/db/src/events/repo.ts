@@ -119,7 +119,7 @@ export function eventsForProject(db: Executor, projectId: ProjectId): EventRepos
   };
 }
 
-/** Returns the UUID of an event, for the bounds of an EventMatchFilter. */
+/** Returns the UUID in an event's id, which an EventMatchFilter needs for the first and last event. */
 export function uuidOfEvent(id: EventId): string {
   return uuidOfId(id);
 }

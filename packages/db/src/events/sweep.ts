@@ -71,7 +71,7 @@ const sweepEvents = statement<{ id: string }>(
   delete from events e using picked p where e.project_id = $1::uuid and e.id = p.id and not p.remembered`,
 );
 
-/** Retention of a project's events. Times are in epoch milliseconds. */
+/** The times before which a sweep deletes a project's events. Times are in epoch milliseconds. */
 export type EventRetention = {
   /** Events received before this time are deleted. */
   beforeMs: number;

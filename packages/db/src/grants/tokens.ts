@@ -13,7 +13,7 @@ export type GrantToken = typeof grantTokens.$inferSelect;
 /** A grant (a person's permission for an agent) as stored. Its scope is stored with the grant's key. */
 export type Grant = typeof grants.$inferSelect;
 
-/** A token with its grant (a person's permission for an agent). */
+/** An OAuth token, with the grant (a person's permission for an agent) to which it belongs. */
 export type TokenOfGrant = Grant & Pick<GrantToken, "kind" | "expiresAt" | "spentAt">;
 
 /** Stores OAuth tokens of grants (people's permissions for agents). */

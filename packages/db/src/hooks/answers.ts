@@ -4,7 +4,7 @@ import type { Executor } from "../connect.ts";
 import { hookAnswers } from "../schema/index.ts";
 import { statement } from "../sql/statement.ts";
 
-/** The decision of a hook (an endpoint that checks tool calls) about a call. */
+/** The stored decision of a hook (an endpoint of the project that svc asks about tool calls) on one call. */
 export type HookAnswerRow = typeof hookAnswers.$inferSelect;
 
 /**

@@ -91,7 +91,7 @@ export async function findKeyedJobAttempt(tx: Executor, jobId: Id<"job">, key: s
   return row?.digest;
 }
 
-/** Returns the attempts at each job before the current one, oldest first. */
+/** Returns the earlier attempts of each job, oldest first. The current attempt is not included. */
 export async function listJobAttempts(
   db: Executor,
   jobIds: readonly Id<"job">[],

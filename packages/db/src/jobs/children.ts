@@ -11,7 +11,7 @@ import { logRowsOf } from "./log.ts";
 import { inOrderOfKeys, type NewJob, type NewJobProgram } from "./new-job.ts";
 import { storedChain } from "./principals.ts";
 
-/** Columns of a child job that its parent job reads. */
+/** The columns of a child job that its parent job needs, to see how far the child is and to take over its result. */
 export type ChildRecord = Readonly<Row<typeof jobs, (typeof names)[number]>>;
 
 const names = [

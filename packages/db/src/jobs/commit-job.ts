@@ -75,7 +75,7 @@ export type JobChange = {
 /** A finished call. `wasBegun`: true if the call's row was stored when the call began, so that only its end must be written. */
 export type CommittedCall = { readonly record: CallRecord; readonly wasBegun: boolean };
 
-/** Result of a commit: the last `seq` of the job's log, and the requests to cancel or pause the job. */
+/** Values that a commit of a job's progress returns: the number of the last log entry, and the requests to cancel or pause the job. */
 export type RunCommit = {
   readonly lastSeq: number;
   /** True if the job's call was begun. False if there was no call, or if another call holds its idempotency key. */

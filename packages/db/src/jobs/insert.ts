@@ -58,7 +58,7 @@ export async function insertJobs(
   }
 }
 
-/** Returns the job that was submitted under an idempotency key. */
+/** Returns the job that was submitted with an idempotency key; undefined if the project has none with this key. */
 export async function findKeyedJob(db: Executor, projectId: ProjectId, key: string): Promise<KeyedJob | undefined> {
   const [row] = await db.orm
     .select({ id: jobs.id, contentDigest: jobs.contentDigest })

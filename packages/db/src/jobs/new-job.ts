@@ -38,5 +38,5 @@ export function inOrderOfKeys(programs: readonly NewJobProgram[]): NewJobProgram
   return programs.toSorted((a, b) => compareKeys(keyOf(a), keyOf(b)));
 }
 
-/** The job that already holds an idempotency key. `contentDigest`: digest of that job's submission. */
+/** The job that has already used an idempotency key. `contentDigest`: digest of the request that submitted this job. */
 export type KeyedJob = { readonly id: Id<"job">; readonly contentDigest: Buffer };

@@ -11,7 +11,7 @@ import { chainOfJob } from "./principals.ts";
  */
 export const jobNames = namesBut(jobs, "idempotencyKey", "contentDigest", "refusedAnswers", "childKey");
 
-/** A job as its row holds it, with the columns of `jobNames`. */
+/** A job as its database row contains it, without columns that only serve to recognize repeated requests. */
 export type JobRecord = Omit<Row<typeof jobs, (typeof jobNames)[number]>, "receipt"> & {
   receipt: ReceiptDocument | null;
 };
@@ -39,5 +39,5 @@ export type JobEventRecord = Omit<Row<typeof jobEvents>, "principalChain" | "fol
   readonly principalChain: string[];
 };
 
-/** An entry of a job's log without its number. */
+/** A new entry of a job's log, before it gets its number. `principalChain`: the keys and programs that caused it. */
 export type NewJobEvent = LogEntry & Pick<NewRow<typeof jobEvents>, "principalChain">;

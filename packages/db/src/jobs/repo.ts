@@ -197,7 +197,7 @@ async function listJobPage(
   return rows.map(listedOf);
 }
 
-/** Stores and finds the jobs of one project, with their steps and logs. */
+/** Functions that store and find the jobs of one project, with their steps and logs. */
 export type JobRepository = {
   find(id: Id<"job">): Promise<ListedJob | undefined>;
   /** Returns the simulation run that was made before a job, because its submission had set `simulateFirst`. */

@@ -70,7 +70,7 @@ const writeRows = compose(
     done_calls = excluded.done_calls, outputs = excluded.outputs, error_code = excluded.error_code`,
 );
 
-/** Stores rows of a job and their positions in its sets. */
+/** Stores new rows of a job, and the positions and states of rows in its sets (lists of rows that steps made). */
 export async function writeJobRows(
   tx: Executor,
   jobId: Id<"job">,
@@ -105,8 +105,8 @@ export const pageParts = {
 export type JobPage = { readonly rows: readonly NewJobRow[]; readonly run: JobSetRun };
 
 /**
- * Returns two SQL statements. `rows` stores the rows of a page. `positions` stores their places in a set, the list of rows that a step
- * makes. `job`: SQL expression of the job's id. `from`: SQL source of that id, followed by a comma; it may be empty.
+ * Returns two SQL statements that store a page of a job's rows. `rows`: stores the rows. `positions`: stores their places in a set (the list
+ * of rows that a step makes). `job`: SQL expression of the job's id. `from`: SQL source of that id, with a comma, or empty.
  */
 export function storePage(
   { of, rows: fetched }: PartNames<typeof pageParts>,

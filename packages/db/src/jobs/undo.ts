@@ -47,7 +47,7 @@ const selectListed = statement<RawRow<ListedUndoEntry>>(
    order by job_id, entry limit $3::int4`,
 );
 
-/** Returns the undo entries of a job in order, after `afterEntry`. */
+/** Returns undo entries of a job (recorded ways to undo its calls), in order, beginning after the entry `afterEntry`. */
 export async function listJobUndoEntries(
   db: Executor,
   jobId: Id<"job">,
@@ -65,7 +65,7 @@ export async function hasFailedUndo(db: Executor, jobId: Id<"job">): Promise<boo
 
 const newFields = fieldsBut(jobUndoEntries, "jobId", "state");
 
-/** An undo entry to store: it describes how to undo one call. */
+/** A new undo entry to store: the call with which one successful call of a job can be undone. */
 export type NewJobUndoEntry = ValuesOf<typeof newFields>;
 
 /** Result of running one undo entry (the recorded way to undo one call of a job). `entry`: number of the undo entry in its job. */

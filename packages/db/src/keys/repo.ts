@@ -7,7 +7,7 @@ import type { ProjectHold } from "../schema/words.ts";
 import { arrayLiteral } from "../sql/statement.ts";
 import { endSubscriptionsOfKey } from "../subscriptions/routing.ts";
 
-/** An API key as stored: everything except its text. */
+/** An API key of a project as stored: all of its data except its text, of which only a digest is stored. */
 export type ApiKey = typeof apiKeys.$inferSelect;
 
 /**

@@ -163,7 +163,7 @@ const ownColumns: Readonly<Record<string, readonly string[]>> = {
   person_seats: ["person_id"],
 };
 
-/** Returns the names of the tables whose digests differ. */
+/** Compares two lists of table digests, and returns the names of the tables whose rows differ. */
 export function tablesThatDiffer(a: readonly RowsDigest[], b: readonly RowsDigest[]): string[] {
   return a.flatMap((one) => {
     const other = b.find(({ table }) => table === one.table);

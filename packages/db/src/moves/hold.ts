@@ -75,7 +75,7 @@ export async function writingNow(db: Executor): Promise<Set<string>> {
   return new Set(rows.map(({ name }) => name));
 }
 
-/** The tasks of a project that nodes still work on, by table. */
+/** The numbers of a project's tasks that nodes still work on, by name of the task table. */
 export type BusyTasks = Readonly<Record<string, number>>;
 
 /**

@@ -5,7 +5,7 @@ import { erasedTables } from "../schema/erased-tables.ts";
 import * as t from "../schema/index.ts";
 import { sealedTables } from "../schema/sealed-columns.ts";
 
-/** A table whose rows of a project move to another cell. */
+/** A table with rows of projects, and how its rows are copied when a project moves to another cell. */
 export type MovedTable = {
   readonly name: string;
   readonly table: PgTable;
@@ -125,7 +125,7 @@ export function isOfMoved({ name, table }: Pick<MovedTable, "name" | "table">, p
   return sql`exists (select from ${parent.table} where ${column} = ${id} and ${parent.on})`;
 }
 
-/** Returns the project's UUID as an SQL literal, for statements that take no parameters. */
+/** Returns the project's UUID as an SQL literal, because a copy between databases uses statements without parameters. */
 export function projectLiteral(projectId: ProjectId): SQL {
   return sql.raw(`'${uuidOfId(projectId)}'::uuid`);
 }

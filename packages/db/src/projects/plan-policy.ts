@@ -51,7 +51,7 @@ export async function readPlanRules(db: Executor, projectId: ProjectId, keyIds: 
   return { planApproval, rules: confirmRulesOf(confirm, ...byKeys) ?? [] };
 }
 
-/** Returns which plans of a project need approval, by its current policy. */
+/** Returns the project's current rule that says which plans (programs before they run) a person must approve. */
 export async function readPlanApproval(db: Executor, projectId: ProjectId): Promise<StoredPlanApproval> {
   return (await readPolicy(db, { projectId, keyIds: [] })).planApproval;
 }

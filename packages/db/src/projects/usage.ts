@@ -147,7 +147,7 @@ export type ProjectUsage = {
   measureStorage(): Promise<number>;
 };
 
-/** Returns the functions that measure the usage of one project. */
+/** Returns functions that count how much of each quota a project uses. */
 export function usageOfProject(db: Executor, projectId: ProjectId): ProjectUsage {
   const id = uuidOfId(projectId);
   const bound = (most = countMax) => Math.min(most, countMax);

@@ -4,7 +4,7 @@ import type { Executor } from "../connect.ts";
 import { quarantinedPosts } from "../schema/index.ts";
 import { statement } from "../sql/statement.ts";
 
-/** A quarantined webhook post: a verified post that became no event. */
+/** A verified webhook post from which svc could make no event. It is kept in quarantine for inspection and release. */
 export type QuarantinedPost = typeof quarantinedPosts.$inferSelect;
 
 /**

@@ -121,7 +121,7 @@ const countMatches = statement<WalkEnd & { subscription_id: string | null; count
   select c.subscription_id, coalesce(c.count, 0) as count, ${walkEnd}, ${filteredIds} from (select 1) one left join counted c on true`,
 );
 
-/** Columns of a replay that define which events and subscriptions match. */
+/** Columns of a replay that select the events to deliver again, and the subscriptions that receive them. */
 export type ReplayFilter = Pick<
   ReplayRecord,
   "projectId" | "toolkitSlug" | "triggerSlug" | "subscriptionId" | "onlyUndelivered" | "until" | "createdAt"

@@ -63,7 +63,7 @@ export async function openPause(tx: Executor, paused: Paused, { nowMs, freshId, 
   return freshId;
 }
 
-/** Ends a subscription's pause. Starts the replay that delivers the events of the pause. */
+/** Ends a subscription's pause, and starts the replay that delivers the events which the subscription missed. */
 export async function closePause(tx: Executor, paused: Paused, nowMs: number): Promise<void> {
   const { projectId, pausedReplayId } = paused;
   if (pausedReplayId === null) return;

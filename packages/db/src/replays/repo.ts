@@ -32,7 +32,7 @@ export function replayLease({ id, leaseToken }: Pick<ClaimedReplay, "id" | "leas
   return { ...taskOf(id), leaseToken };
 }
 
-/** Returns the task that continues a replay, due at `dueAt`. */
+/** Returns the task by which a node continues a throttled replay. It is due at `dueAt` (epoch milliseconds). */
 export function newReplayTask(id: ReplayId, projectId: ProjectId, dueAt: number): NewDueTask {
   return { ...taskOf(id), projectId, dueAt };
 }
@@ -42,7 +42,7 @@ function taskOf(id: ReplayId) {
   return { ownerId: idOfUuid("stp", uuidOfId(id)), kind: "replay", subject: "" } as const;
 }
 
-/** A throttled replay as its row holds it. */
+/** A throttled replay (repeated delivery of past events, spread over time), with all columns of its database row. */
 export type ReplayRecord = Readonly<Row<typeof replays>>;
 
 /** Columns of a new replay (repeated delivery of past events) that the caller sets. */
@@ -70,7 +70,7 @@ export type NewReplay = Pick<
  */
 type ReplayLimits = { readonly ofProject: number; readonly ofCustomers: number };
 
-/** Result of `start`: the started replay, or the reason why no replay was started. */
+/** Result of starting a replay: the started replay, or the reason why none was started. */
 export type ReplayStart =
   | { readonly outcome: "started"; readonly replay: ReplayRecord }
   /** The new replay was not started, because the unfinished replay `id` may deliver to the same subscription. */

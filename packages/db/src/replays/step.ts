@@ -92,7 +92,7 @@ export async function moveReplay(tx: Executor, moved: ReplayMove): Promise<void>
 
 const healthColumns = selectList(subscriptions, ["id", "active", "failingSince", "backoffUntil"], "s");
 
-/** State of a subscription to which a replay delivers, with the health of its endpoint. */
+/** A subscription that a replay delivers to: its state, the health of its endpoint, and its pending deliveries. */
 export type ReplayedSubscription = Readonly<
   Row<typeof subscriptions, "id" | "active" | "failingSince" | "backoffUntil">
 > & {

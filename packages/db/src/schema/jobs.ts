@@ -382,7 +382,7 @@ export const jobEvents = pgTable(
   (table) => [primaryKey({ name: "job_events_key", columns: [table.jobId, table.seq] })],
 );
 
-/** Questions to people. One conditional update settles a question, so only the first answer counts. */
+/** Questions of jobs to people. One conditional update stores the answer, so of several answers only the first counts. */
 export const jobAsks = pgTable(
   "job_asks",
   {

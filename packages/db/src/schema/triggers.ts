@@ -241,7 +241,7 @@ export const deliveries = pgTable(
   ],
 );
 
-/** Tasks of pending deliveries. A row is deleted when its delivery ends. */
+/** Tasks of the delivery queue, one for each pending delivery. A row is deleted when its delivery ends. */
 export const deliveryTasks = pgTable(
   "delivery_tasks",
   {

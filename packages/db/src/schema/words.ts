@@ -60,7 +60,7 @@ export const undoStates = ["armed", "done", "failed"] as const;
  */
 export const jobTaskKinds = ["run", "deadline", "hop", "reach", "publish"] as const;
 
-/** A kind of due work of a job. */
+/** One of the kinds of due work of a job, such as running its steps. */
 export type JobTaskKind = (typeof jobTaskKinds)[number];
 
 /**
@@ -77,13 +77,13 @@ export const askKinds = ["judge", "failed", "unknown", "approval", "confirm", "i
 /** A kind of question. */
 export type AskKind = (typeof askKinds)[number];
 
-/** State of a question. Only `pending` can change, to one of the other states. */
+/** State of a question to a person. `pending` is the first state, and only a pending question can change to another state. */
 export const askStates = ["pending", "answered", "defaulted", "withdrawn"] as const;
 
 /** Continuations, the possible answers to a question. */
 export const askContinuations = ["proceed", "retry-with", "skip", "abort"] as const;
 
-/** A continuation is a possible answer to a job's question to a person. */
+/** An answer that a person can give to a job's question. It decides how the job continues. */
 export type AskContinuation = (typeof askContinuations)[number];
 
 /**
@@ -159,7 +159,7 @@ export type StoredPlanApproval = (typeof planApprovals)[number];
  */
 export const toolkitSourceKinds = ["openapi", "mcp", "shared"] as const;
 
-/** A kind of the place from which a private toolkit was imported. */
+/** A kind of source from which a private toolkit (a project's own definition of an app) was made. */
 export type ToolkitSourceKind = (typeof toolkitSourceKinds)[number];
 
 /**
@@ -252,7 +252,10 @@ export type StandingPauseReason = (typeof standingPauseReasons)[number];
  */
 export const standingApprovals = ["", "pending", "granted", "rejected", "superseded"] as const;
 
-/** Kind of source that starts the runs of a standing program (a schedule). */
+/**
+ * Kind of the source that starts runs of a standing program: due times (`schedule`), events (`trigger`), or new rows of a polled list
+ * (`poll`).
+ */
 export const standingSourceKinds = ["schedule", "trigger", "poll"] as const;
 
 /** Kind of a schedule's source: times, events, or new rows of a polled list. */
@@ -406,7 +409,7 @@ export const replayReasons = [
   "expired",
 ] as const;
 
-/** A reason why a throttled replay queues no deliveries. */
+/** A reason why a throttled replay queues no deliveries at present, or why it was cancelled. */
 export type ReplayReason = (typeof replayReasons)[number];
 
 /**

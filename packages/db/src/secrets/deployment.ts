@@ -3,7 +3,7 @@ import type { Executor } from "../connect.ts";
 import { deploymentSecrets } from "../schema/index.ts";
 import type { NewSecret, SecretRow } from "./repo.ts";
 
-/** The secrets of the deployment itself, which belong to no project. */
+/** Functions that read and change the secrets of the deployment itself, which belong to no project. */
 export type DeploymentSecretRepository = {
   /** Returns the secrets without their values, sorted by name. */
   list(): Promise<SecretRow[]>;
@@ -23,7 +23,7 @@ const columns = {
   updatedAt: deploymentSecrets.updatedAt,
 };
 
-/** Returns the repository of the deployment's own secrets. */
+/** Returns the functions that read and change the secrets of the deployment itself, which belong to no project. */
 export function secretsOfDeployment(db: Executor): DeploymentSecretRepository {
   const named = (name: string) => eq(deploymentSecrets.name, name);
   return {

@@ -5,7 +5,7 @@ import { fieldsOf } from "../sql/codec.ts";
 import { compose, query } from "../sql/compose.ts";
 import { type RawRow, rows, selectList } from "../sql/select-list.ts";
 
-/** Identifies a secret: its project, and its name in the project. */
+/** The address of a stored secret: its project, and its name in the project. */
 export type SecretAddress = { readonly projectId: ProjectId; readonly name: string };
 
 const columns = selectList(secrets, ["value"], "s");

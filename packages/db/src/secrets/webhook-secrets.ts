@@ -60,7 +60,7 @@ function livesAt(ms: number) {
   return or(isNull(webhookSecrets.endsAt), gt(webhookSecrets.endsAt, ms));
 }
 
-/** Returns the repository of the secrets of one project's webhooks. */
+/** Returns the functions that read and change the secrets with which svc verifies webhook posts to one project's private toolkits. */
 export function webhookSecretsForProject(db: Executor, projectId: ProjectId): WebhookSecretRepository {
   const ofProject = eq(webhookSecrets.projectId, projectId);
   return {

@@ -92,15 +92,15 @@ function missing(name: string): never {
 /** SQL types whose values, written as text, never need quotes in an array. */
 const plainTypes: ReadonlySet<string> = new Set(["uuid", "timestamptz", "int2", "int4", "int8", "bool"]);
 
-/** Codec of a point in time. In TypeScript, the time is a number of milliseconds since 1970. */
+/** Codec (encoder of statement parameters) of a point in time. In TypeScript, the time is a number of milliseconds since 1970. */
 export const timestamptz: Codec<number> = scalar("timestamptz", timeText);
-/** Codec of a 64-bit integer. Code has it as a number, exact up to 2^53. */
+/** Codec (encoder of statement parameters) of a 64-bit integer. In TypeScript it is a number, exact up to 2^53. */
 export const int8: Codec<number> = scalar("int8");
 /** Codec of a 32-bit integer. */
 export const int4: Codec<number> = scalar("int4");
 /** Codec of a boolean. */
 export const bool: Codec<boolean> = scalar("bool");
-/** Codec of a list of 32-bit integers, which is one parameter of type array. */
+/** Codec (encoder of statement parameters) of a list of 32-bit integers. The whole list is one parameter, of the type array. */
 export const int4Array: Codec<readonly number[]> = { ...scalar("int4[]"), encode: plainArrayLiteral };
 /** Codec of a string. */
 export const text: Codec<string> = scalar("text");
@@ -110,12 +110,12 @@ export function idOf<Prefix extends IdPrefix>(_prefix: Prefix): Codec<Id<Prefix>
   return scalar("uuid", uuidOfId);
 }
 
-/** Returns a codec that also accepts null and undefined. */
+/** Returns a codec (encoder of statement parameters) that also accepts null and undefined, both as SQL's NULL. */
 export function orNull<Value>(codec: Codec<Value>): Codec<Value | null | undefined> {
   return codec as Codec<unknown>;
 }
 
-/** Returns the codec of a document, which the database stores as JSON. */
+/** Returns the codec (encoder of statement parameters) for a document that is stored as JSON. `write`: returns the text of the document. */
 export function json<Value>({ write }: { write(value: Value): string }): Codec<Value> {
   return scalar("jsonb", write);
 }

@@ -6,8 +6,8 @@ import { type StatementParameter, type StatementResult, statement } from "./stat
 type Parts = Readonly<Record<string, StatementPart<never, unknown>>>;
 
 /**
- * The names that the parameters of a statement have in its SQL text, for each part. A part is a group of parameters that belong together
- * (for example the columns of new rows).
+ * The names that a statement's parameters have in its SQL text, such as `$1`, by group. A group (part) is a set of parameters that belong
+ * together, such as the columns of new rows.
  */
 export type PartNames<Given extends Parts> = {
   readonly [Key in keyof Given]: Given[Key] extends StatementPart<never, infer Names> ? Names : never;

@@ -11,7 +11,7 @@ type ColumnWithDefault<Table extends PgTable> = {
   [Name in ColumnName<Table>]: undefined extends Table["$inferInsert"][Name] ? Name : never;
 }[ColumnName<Table>];
 
-/** Options of `insertRows`, which makes the statement that inserts rows into a table. */
+/** Options of `insertRows`, which makes a function that inserts rows into a table: columns to leave out, and SQL after the insert. */
 export type InsertOptions<Left> = {
   /** Columns that get their defaults from the database. The statement writes all other columns. */
   readonly leaves?: readonly Left[];

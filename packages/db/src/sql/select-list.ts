@@ -15,7 +15,7 @@ export type SelectList<Read extends object> = {
   read<Raw extends RawRow<Read>>(row: Raw): Read & Omit<Raw, keyof Read>;
 };
 
-/** A row of a select list as the PostgreSQL driver returns it. */
+/** A database row as the PostgreSQL driver returns it, before the decoder of its select list has converted its values. */
 export type RawRow<Read extends object> = { [Name in keyof Read]: unknown };
 
 type Reader = (stored: unknown) => unknown;

@@ -56,7 +56,7 @@ function parameterText(value: StatementParameter): string | null {
   return String(value);
 }
 
-/** An element of `arrayLiteral`; null is SQL's NULL. */
+/** An element of a PostgreSQL array that `arrayLiteral` writes as text; null becomes SQL's NULL. */
 export type ArrayElement = string | number | bigint | boolean | null;
 
 /**

@@ -80,7 +80,10 @@ const claimTasks = statement<RawRow<Omit<ClaimedDueTask, "dueOfProject">> & Pick
  */
 export type DueClaim = { readonly tasks: readonly ClaimedDueTask[]; readonly replays: readonly ClaimedReplay[] };
 
-/** Claims (leases for `owner`) due tasks of standing programs (schedules) and of throttled replays. */
+/**
+ * Claims due tasks of standing programs (schedules) and of throttled replays for the node `owner`, so that no other node works on them for a
+ * limited time.
+ */
 export async function claimDueTasks(db: Executor, request: DueClaimRequest): Promise<DueClaim> {
   const { owner, nowMs, leaseUntilMs, limit } = request;
   const parameters = [isoTime(nowMs), limit * windowFactor, limit, uuidOfId(owner)];

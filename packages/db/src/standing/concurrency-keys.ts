@@ -90,7 +90,7 @@ const countOpen = statement<{ programId: string; queued: number; started: number
     from unnest($1::uuid[]) as w(id)`,
 );
 
-/** Returns the numbers of queued and started runs of standing programs (schedules), for display. */
+/** Returns how many runs of each standing program (schedule) are queued and how many have started and not ended, for display. */
 export async function countOpenStandingRuns(
   db: Executor,
   ids: readonly StandingProgramId[],

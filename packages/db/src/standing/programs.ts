@@ -152,7 +152,7 @@ export async function loadStandingVersions(
   return (await loadVersions(db, { wanted })).map((row) => versionColumns.read(row));
 }
 
-/** Reads and writes the standing programs (schedules) of one project. Deleted programs are absent. */
+/** Functions that read and write the standing programs (schedules) of one project. Deleted programs are treated as missing. */
 export type StandingProgramRepository = {
   find(id: StandingProgramId): Promise<StandingProgramRecord | undefined>;
   findBySlug(slug: string): Promise<StandingProgramRecord | undefined>;
@@ -218,7 +218,7 @@ export function standingProgramsForProject(db: Executor, projectId: ProjectId): 
   };
 }
 
-/** The columns of a program version that change when people approve or reject the version. */
+/** The columns of a schedule's version that change when people approve or reject this version. */
 export type StandingVersionDecision = Partial<
   Pick<StandingVersionRecord, "approval" | "approvalId" | "grantedVersion">
 >;

@@ -67,10 +67,13 @@ export const lastUuid = "'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid";
 
 const insert = insertRows("insert_standing_runs", standingRuns);
 
-/** A new run of a schedule, with the columns to store. */
+/** A new run of a schedule to store: the columns of its row that the caller sets. */
 export type NewStandingRun = Parameters<typeof insert>[1][number];
 
-/** Stores runs. If an occurrence already has a run, throws a unique violation of `standing_runs_source`. */
+/**
+ * Stores new runs of schedules. If one of their occurrences (due times or events) already has a run, throws a unique violation of
+ * `standing_runs_source`.
+ */
 export async function insertStandingRuns(tx: Executor, list: readonly NewStandingRun[]): Promise<void> {
   if (list.length > 0) await insert(tx, list);
 }
@@ -205,7 +208,7 @@ export async function readLastStandingRuns(
   return new Map(found.map((run) => [run.programId, run]));
 }
 
-/** Reads and writes the runs of one project's standing programs (schedules). */
+/** Functions that read and write the runs of one project's standing programs (schedules). */
 export type StandingRunRepository = {
   find(id: StandingRunId): Promise<StandingRunRecord | undefined>;
   findBySource(programId: StandingProgramId, sourceKey: string): Promise<StandingRunRecord | undefined>;

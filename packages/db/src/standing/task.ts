@@ -20,7 +20,7 @@ const dueLeaseRows = rows(fieldsOf(dueTasks, "ownerId", "kind", "subject", "leas
 const isDueTaskHeld =
   "t.owner_id = i.owner_id and t.kind = i.kind and t.subject = i.subject and t.lease_token = i.lease_token and t.lease_owner is not null";
 
-/** A task to add: work that becomes due at `dueAt`. */
+/** A task of a schedule or replay to add: a piece of work that a node does when it is due at `dueAt`. */
 export type NewDueTask = NewRow<typeof dueTasks, "ownerId" | "kind" | "subject" | "projectId" | "dueAt">;
 
 /** New tasks as rows of SQL parameters. */
@@ -55,7 +55,7 @@ const deleteTasks = compose(
   ({ tasks }) => query`delete from due_tasks t using ${tasks.from("i")} where ${isDueTaskHeld}`,
 );
 
-/** Deletes tasks that are held under these leases (a node's time-limited rights). */
+/** Deletes tasks whose leases (time-limited rights to the tasks) this node still has. Tasks that it has lost are not deleted. */
 export async function deleteDueTasks(tx: Executor, leases: readonly DueTaskLease[]): Promise<void> {
   if (leases.length > 0) await deleteTasks(tx, { tasks: leases });
 }

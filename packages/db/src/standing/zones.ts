@@ -58,7 +58,7 @@ const movedFields = {
   ...fieldsOf(dueTasks, "dueAt"),
 };
 
-/** The next due time of a schedule, computed with newer time zone data. */
+/** A schedule and its next due time, computed again because a node has newer time zone data. */
 export type RearmedSchedule = ValuesOf<typeof movedFields>;
 
 /**

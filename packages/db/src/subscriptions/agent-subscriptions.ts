@@ -15,7 +15,7 @@ import { findSubscriptionQuotaReached, freshHealth, type NewSubscription, type S
 export type NewAgentSubscription = NewSubscription &
   Pick<Subscription, "entityId" | "mcpId" | "cursor"> & { readonly keyId: KeyId; readonly expiresAt: number };
 
-/** Columns of a subscription that change when the agent that created it refreshes (extends) it. */
+/** Columns of a subscription that change when the agent that created it renews it before it expires. */
 export type AgentSubscriptionChange = Pick<
   Subscription,
   "cursor" | "signingSecret" | "formerSecret" | "formerUntil"
@@ -61,7 +61,7 @@ export type AgentSubscriptionRepository = {
   delete(mcpId: string): Promise<SubscriptionId | undefined>;
 };
 
-/** Returns the repository of the subscriptions that agents of one project created over MCP. */
+/** Returns the functions that read and change the subscriptions which agents of one project created over MCP. */
 export function agentSubscriptionsForProject(db: Executor, projectId: ProjectId): AgentSubscriptionRepository {
   // Writes the condition on the project in a form for which PostgreSQL uses no index. Otherwise, if the project had no such subscription
   // when statistics were collected, PostgreSQL read all subscriptions of the project.

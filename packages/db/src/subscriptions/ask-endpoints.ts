@@ -23,7 +23,7 @@ type AskEndpointRepository = {
   delete(id: SubscriptionId): Promise<boolean>;
 };
 
-/** Returns the repository of one project's ask endpoints. */
+/** Returns the functions that read and change the ask endpoints of one project (endpoints that receive questions to people). */
 export function askEndpointsForProject(db: Executor, projectId: ProjectId): AskEndpointRepository {
   // Has exactly the text of the condition in the index subscriptions_asks, because PostgreSQL's generic plan uses the index only then.
   const ofProject = and(eq(subscriptions.projectId, projectId), sql`${subscriptions.kind} = 'asks'`);

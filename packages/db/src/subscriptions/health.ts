@@ -122,7 +122,7 @@ export type SubscriptionFailures = {
 /** Milliseconds that stand for "never deactivate": a time longer than any endpoint can fail. */
 const neverMs = 1e13;
 
-/** Limits for the backoff of a failing endpoint, and for its deactivation. */
+/** Limits that decide how long svc pauses deliveries to a failing endpoint (backoff), and when it deactivates the endpoint. */
 export type HealthLimits = {
   backoffMinMs: number;
   backoffMaxMs: number;

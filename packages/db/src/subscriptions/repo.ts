@@ -14,7 +14,7 @@ import type { RoutedEntity } from "./routing.ts";
 /** A row of the table `subscriptions`. */
 export type Subscription = typeof subscriptions.$inferSelect;
 
-/** Columns that the caller sets when a subscription is created. */
+/** Columns of a new subscription that the caller sets; svc sets the others. */
 export type NewSubscription = Pick<
   Subscription,
   "id" | "endpointUrl" | "toolkitSlug" | "triggerSlug" | "signingSecret" | "createdAt"
@@ -24,7 +24,7 @@ export type NewSubscription = Pick<
 /** The portal of an entity (customer). In the portal, the entity reaches only its own subscriptions that were created there. */
 export type PortalOfEntity = { readonly entityId: string };
 
-/** Changes of a subscription. A field that is absent does not change. */
+/** The changes to a subscription that an update stores. A field that is absent does not change. */
 export type SubscriptionChange = Partial<
   Pick<
     Subscription,

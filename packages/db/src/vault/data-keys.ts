@@ -12,7 +12,7 @@ export type DataKeyRow = {
   readonly wrapped: Buffer;
 };
 
-/** A data key to store. The database assigns its number. */
+/** A data key to store, with all columns except its number, which the database assigns. */
 export type NewDataKey = Omit<DataKeyRow, "number">;
 
 const columns = {
@@ -38,7 +38,7 @@ export async function listDataKeys(db: Executor, after: number): Promise<DataKey
   return rows.map(rowOf);
 }
 
-/** Returns the data keys of the given scopes (a project or the deployment). */
+/** Returns the data keys (encryption keys) of the given scopes. A scope is one project, or the deployment itself. */
 export async function findDataKeys(db: Executor, scopes: readonly KeyScope[]): Promise<DataKeyRow[]> {
   const ids = scopes.filter((scope): scope is ProjectId => scope !== "deployment");
   const ofProjects =

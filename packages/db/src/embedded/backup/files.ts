@@ -15,7 +15,10 @@ type RestoreMarker = {
 
 const markerName = "restored.json";
 
-/** Writes the marker file into `root`, the root of a database that is being restored. */
+/**
+ * Writes a marker file into the folder `root` of a database that is being restored. The service that starts on it then sends nothing until
+ * the operator resumes it.
+ */
 export async function writeRestoreMarker(root: string, endsAt: string): Promise<void> {
   const marker: RestoreMarker = { id: generateToken(), endsAt };
   await writeFile(join(root, markerName), `${JSON.stringify(marker)}\n`, { mode: 0o600, flag: "wx", flush: true });

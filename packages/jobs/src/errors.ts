@@ -2,7 +2,7 @@ import { call, defineFaults, field, formatValue, type PartedText, text } from "@
 import { faultsText, type ProgramFault } from "@svc/program";
 import { fieldOf, listedFaults, listedMax } from "./faulty-program.ts";
 
-/** Errors with which calls about jobs and skills are refused. */
+/** The errors with which the API refuses calls about jobs and skills. */
 export const jobFaults = defineFaults({
   /**
    * The program has faults. `characters`: length of the program. It limits how many faults the response lists, so that the list is hardly

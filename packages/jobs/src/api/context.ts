@@ -34,7 +34,10 @@ export type JobsContext = {
 
 const charactersMax = 255;
 
-/** Returns the caller's idempotency key, or undefined if the caller gave none. Throws IDEMPOTENCY_KEY_INVALID. */
+/**
+ * Returns the caller's idempotency key, or undefined if the caller gave none. Throws the error IDEMPOTENCY_KEY_INVALID if the key has a
+ * wrong form.
+ */
 export function readIdempotencyKey(key: string): string | undefined {
   if ([...key].length > charactersMax) throw coreFaults.IDEMPOTENCY_KEY_INVALID(key.length);
   return key === "" ? undefined : key;

@@ -94,7 +94,7 @@ export function toJob(parts: JobParts): JobMessage {
   });
 }
 
-/** Returns the kind of caller or resource that started a job. */
+/** Returns the kind of origin of a job: a caller's key, a parent job, a schedule, or a skill. */
 export function originKindOf(job: Pick<JobRecord, "parentJobId" | "standingProgramId" | "skillSlug">): JobOriginKind {
   if (job.parentJobId !== null) return JobOriginKind.JOB;
   if (job.standingProgramId !== "") return JobOriginKind.SCHEDULE;

@@ -31,7 +31,7 @@ import { faultOfParams } from "./read.ts";
 import { skillPrograms } from "./submit.ts";
 import { faultOfMixed, isSandboxJob, sidesOfProgram, sidesOfStored } from "./toolkit-sides.ts";
 
-/** A request to run a job again: the job, the changes, and the caller. */
+/** A request to run the program of a job again as a new job: the old job, the changes, and the caller. */
 export type Rerun = {
   readonly jobId: Id<"job">;
   readonly projectId: ProjectId;

@@ -27,7 +27,7 @@ type Wait = {
   principalId: string;
 };
 
-/** The times in which each step of a job ran and waited, by step id. */
+/** The time spans in which each step of a job ran and waited, by step id. They are read from the job's log. */
 export type StepTimes = {
   readonly spans: ReadonlyMap<string, readonly Span[]>;
   readonly waits: ReadonlyMap<string, readonly Wait[]>;

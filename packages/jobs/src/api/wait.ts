@@ -21,7 +21,7 @@ type JobWait = {
   readonly onGrown?: (() => Promise<void>) | undefined;
 };
 
-/** Lets requests on one node wait until a job ends. */
+/** Functions with which requests on one node wait until a job ends, without reading it again and again. */
 export type JobWaits = {
   /**
    * Waits for a job. The wait has no effect on the job. Resolves in one of these cases:

@@ -35,7 +35,7 @@ export type CommitParts = {
   readonly isWait?: boolean;
 };
 
-/** A job after a commit. `hasBegunCall`: true if this commit stored that a tool call begins. */
+/** A job in memory after a commit of its changes. `hasBegunCall`: true if the commit recorded that a tool call begins. */
 export type CommittedWork = { readonly work: WorkingJob; readonly hasBegunCall: boolean };
 
 /** A stored undo entry (how to undo one call) with its arguments decrypted. */
@@ -60,7 +60,7 @@ export type InnerUndo =
   | { readonly kind: "close"; readonly jobId: Id<"job">; readonly entry: UndoEntry; readonly hasFailed: boolean }
   | { readonly kind: "over"; readonly hasFailed: boolean };
 
-/** The state of a job's simulation run: running, ended, or missing. */
+/** The state of the simulation run that precedes a live job: it is running, has ended, or is missing. */
 export type SimulationRun =
   | { readonly kind: "running" | "gone" }
   | {

@@ -48,7 +48,7 @@ async function ownerOf({ db }: TestBench, jobId: Id<"job">): Promise<string | nu
   return task?.owner ?? null;
 }
 
-/** Moves the clock forward for a running engine until the job satisfies the condition. */
+/** For tests: moves the clock forward in steps while the engine runs, until the job satisfies the condition. */
 export async function goOn(
   bench: TestBench,
   engine: JobEngine,

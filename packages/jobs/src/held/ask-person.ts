@@ -70,8 +70,8 @@ type AskResult = { readonly jobId: Id<"job"> } | { readonly refusal: Fault };
 const repeatsMax = 20;
 
 /**
- * Returns the function that asks a person about a call. It submits a job that makes the call after a contact has agreed. Equal calls have
- * at most one open question. A call with an idempotency key is asked about only once.
+ * Returns the function that makes a person confirm a held tool call. It submits a job that makes the call after a contact has agreed. Equal
+ * calls have at most one open question. A call with an idempotency key is asked about only once.
  */
 export function createPersonAsker(context: PersonAskerContext): PersonAsker {
   return (call) => askPerson(context, call);

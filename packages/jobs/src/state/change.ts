@@ -225,7 +225,7 @@ export type JobQuestion = Pick<
   | "counts"
 >;
 
-/** Name of a limit that a program can declare. */
+/** Name of a limit of a job that counts something, and that a program can declare. */
 export type LimitName = "toolCalls" | "writes" | "rows" | "asks";
 
 /**

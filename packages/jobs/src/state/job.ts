@@ -116,7 +116,7 @@ export type DerivedState = {
   readonly lostSets: ReadonlySet<string>;
 };
 
-/** The state of a job as its database rows contain it. */
+/** The state of a job as its database rows contain it, without values that are computed from them. */
 export type StoredState = JobFacts & {
   readonly status: JobStatus;
   /**

@@ -106,7 +106,7 @@ export function readProgress(stored: JsonValue, owner: ProgressOwner): Progress 
   return { step, branches, blocks, plan, undo, progressLoggedAt, rowsMade, simulated };
 }
 
-/** The parts of a job's state that are stored as its progress (the `jobs.progress` column). */
+/** The parts of a running job's state that are stored, encrypted, in the column `jobs.progress`. */
 export type StoredPosition = Omit<Progress, "step" | "branches"> & {
   readonly positions: readonly {
     readonly index: number;

@@ -4,7 +4,7 @@ import type { ReadRow, SetChunk, StepEffects } from "./effects.ts";
 import { expressionFailed } from "./expression-fault.ts";
 import type { StepAt, StepKind } from "./step-kind.ts";
 
-/** Step kind `compute`: adds computed fields to the rows of a set. */
+/** Runs steps of kind `compute`: adds computed fields to the rows of a set (list of rows that an earlier step made). */
 export const computeKind: StepKind<"compute"> = {
   needs: "rows",
   set: "ok",

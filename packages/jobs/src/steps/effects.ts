@@ -172,7 +172,7 @@ export type CallTurn = {
   readonly seen?: SeenAccounts | undefined;
 };
 
-/** A child job that runs a skill, as its parent sees it. */
+/** A child job (a job that runs a skill for a step of its parent job), with the data that the parent needs. */
 export type Child = {
   readonly id: Id<"job">;
   readonly status: JobStatus;
@@ -208,7 +208,7 @@ export type LoadedSkill = { readonly skill: PinnedSkill; readonly loaded: Loaded
  */
 export type KnownKeys = { rows: number; readonly keys: Set<string> };
 
-/** Functions through which a step reads or changes anything outside its job's state. */
+/** Functions through which the code of a step reads or changes anything outside of its job's state in memory, such as calls of tools. */
 export type StepEffects = {
   readonly clock: Clock;
   /**

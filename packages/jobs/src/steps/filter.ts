@@ -3,7 +3,7 @@ import type { SetChunk, StepEffects } from "./effects.ts";
 import { expressionFailed } from "./expression-fault.ts";
 import type { StepAt, StepKind } from "./step-kind.ts";
 
-/** Step kind `filter`: makes a new set of the rows for which an expression is true. */
+/** Runs steps of kind `filter`: makes a new set (list of rows) of the rows for which an expression is true. */
 export const filterKind: StepKind<"filter"> = {
   needs: "rows",
   set: "ok",

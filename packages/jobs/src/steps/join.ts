@@ -95,8 +95,8 @@ function wordsOf(seen: number): string {
 }
 
 /**
- * Step kind `join`: joins the rows of two sets whose compared fields are equal. The kept fields of the right rows are held in memory; the
- * left rows are read one after another.
+ * Runs steps of kind `join`: joins the rows of two sets (lists of rows) whose compared fields are equal. The kept fields of the right rows
+ * are held in memory; the left rows are read one after another.
  */
 export const joinKind: StepKind<"join"> = {
   needs: "rows",

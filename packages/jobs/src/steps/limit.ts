@@ -5,7 +5,7 @@ import { eachChunk } from "./set-source.ts";
 import { SetWriter } from "./set-writer.ts";
 import { type PartialCommit, type StepAt, type StepKind, sourceOf } from "./step-kind.ts";
 
-/** Step kind `limit`: keeps the first rows of a set. */
+/** Runs steps of kind `limit`: keeps only the first rows of a set (list of rows that an earlier step made). */
 export const limitKind: StepKind<"limit"> = {
   needs: "rows",
   set: "ok",

@@ -148,7 +148,7 @@ export function rowWorkOf(
  */
 export type RowEnd = "toolCalls" | "writes" | StoppedRow | undefined;
 
-/** A row that waits for something for which other rows wait too. */
+/** A row of a `map` step that must wait for something which stops other rows too: a shared limit, or the acceptance of a changed tool. */
 export type StoppedRow = { readonly fullUntilMs: number; readonly withheld?: Withholding | undefined };
 
 /** Functions and data for running the rows of a `map` step. `children`: present if calls run skills (programs used as tools). */
@@ -161,7 +161,7 @@ export type RowParts = {
   readonly tools: readonly (PinnedTool | undefined)[];
 };
 
-/** The functions by which the calls of a row run skills as child jobs. */
+/** Functions with which a call of a row in a `map` step runs a skill as a child job. */
 export type RowJobs = {
   has(work: RowWork): boolean;
   run(work: RowWork, call: Extract<RowStep, { readonly kind: "run" }>): Promise<RowEnd | "on">;

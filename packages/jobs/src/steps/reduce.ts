@@ -6,7 +6,7 @@ import type { SetChunk, StepEffects } from "./effects.ts";
 import type { StepAt, StepKind } from "./step-kind.ts";
 import { addRows, type RunningTotal, runningTotal, valuesOf } from "./totals.ts";
 
-/** Step kind `reduce`: computes values over all rows of a set, for example a sum. */
+/** Runs steps of kind `reduce`: computes values over all rows of a set (list of rows), for example a sum. */
 export const reduceKind: StepKind<"reduce"> = {
   needs: "rows",
   set: undefined,

@@ -9,7 +9,7 @@ import { SetWriter } from "./set-writer.ts";
 import { type PartialCommit, type StepAt, type StepKind, sourceOf } from "./step-kind.ts";
 import { writeInOrder } from "./write-in-order.ts";
 
-/** Step kind `sort`: sorts the rows of a set. Only the values of the sort keys are held in memory. */
+/** Runs steps of kind `sort`: sorts the rows of a set (list of rows). Only the values of the sort keys are held in memory. */
 export const sortKind: StepKind<"sort"> = {
   needs: "rows",
   set: "ok",

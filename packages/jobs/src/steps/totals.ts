@@ -13,7 +13,7 @@ import {
 import type { Total } from "../state/progress.ts";
 import type { ReadRow } from "./effects.ts";
 
-/** Reason why a value over rows (for example a sum) cannot be computed. */
+/** Reason why a step cannot compute a value over its rows (for example a sum), with an error code. */
 export type TotalFault = { readonly code: string; readonly message: string };
 
 /**

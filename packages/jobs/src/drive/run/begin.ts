@@ -225,8 +225,8 @@ async function advanceWithCall(
 }
 
 /**
- * Returns the change at the end of a round of a step that repeats its inner steps (for example `until`). `state`: the job with the results
- * of these inner steps.
+ * Returns the change of a job when a round of a loop step (for example `until`) has ended: it begins the next round or ends the loop.
+ * `state`: the job with the results of the round.
  */
 export async function endRound(state: JobState, round: AgainInstruction, effects: StepEffects): Promise<Change> {
   const { again } = kindOf(round.step);

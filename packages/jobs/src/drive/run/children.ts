@@ -14,7 +14,7 @@ import type { CommitContext, Commits } from "../store/commit.ts";
 export type ChildPort = Pick<StepEffects, "loadSkill" | "readChildren" | "whyNotTakenOn"> &
   Pick<Port, "awaitChildren" | "cancelChildren">;
 
-/** Returns the operations on child jobs, which read and write the database. */
+/** Returns the functions with which a running job reads and changes its child jobs in the database. */
 export function createChildPort({ context, db }: CommitContext, commit: Commits["commit"]): ChildPort {
   const { clock } = context;
   return {

@@ -2,7 +2,7 @@ import type { KeyId, ProjectId } from "@svc/core";
 import type { StoredAccessClass } from "@svc/db/schema/words";
 import type { JobState } from "../../state/job.ts";
 
-/** Decides if a person must confirm a running job before the job makes a call. */
+/** Decides if a person must confirm a running job before its next call, by the project's current rules. */
 export type ConfirmGate = {
   /**
    * Returns the contact (a person of the project) who must confirm a job before it makes calls of an access class (read, write or

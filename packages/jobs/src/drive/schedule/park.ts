@@ -7,7 +7,10 @@ import { isParkable } from "../../state/statuses.ts";
 /** Why a job is parked (suspended). `poisoned`: nodes failed while they ran the job. `administrator`: an administrator parked the job. */
 export type HoldReason = Extract<ParkDocument["reason"], "poisoned" | "administrator">;
 
-/** True if the reason is `poisoned` (nodes failed while they ran the job) or `administrator`. */
+/**
+ * True if a job is parked because nodes failed while they ran it (`poisoned`), or by an administrator. Such a job waits until it is
+ * released.
+ */
 export function isHoldReason(reason: ParkDocument["reason"] | undefined): reason is HoldReason {
   return reason === "poisoned" || reason === "administrator";
 }

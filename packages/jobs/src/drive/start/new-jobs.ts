@@ -100,7 +100,7 @@ export type NewJobsContext = {
 
 type Identified = { readonly id: Id<"job">; readonly digest: Buffer; readonly nowMs: number };
 
-/** All data needed to store a new job whose program is already stored. */
+/** The data from which a new job is made, apart from its program, which is already stored. */
 export type NewJobFacts = Omit<JobSubmission, "programJson" | "pins" | "mode"> &
   Identified & {
     readonly mode: JobMode;

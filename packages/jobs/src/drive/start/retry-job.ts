@@ -65,7 +65,7 @@ export type RetryPlan = {
   readonly demandsApproval: boolean;
 };
 
-/** A request for another attempt of a job. */
+/** A caller's request for another attempt of an ended job, with its idempotency key. */
 export type RetryOfJob = JobOfProject &
   RetryRequest & {
     readonly keyId: KeyId;

@@ -22,7 +22,7 @@ import { sealRows } from "./row-blocks.ts";
 import type { JobSeals } from "./seals.ts";
 import { saveRecords } from "./stored-program.ts";
 
-/** The functions and values that are needed to commit the changes of a job. */
+/** The functions and values that commits of one job need, such as the database, the lease, and the encryption. */
 export type CommitContext = {
   readonly context: EngineContext;
   readonly lease: RunLease;

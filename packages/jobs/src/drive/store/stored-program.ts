@@ -61,7 +61,7 @@ export type CheckedRecord = Pick<JobProgramRecord, "programHash" | "pins"> & { r
 /** A program from the database. `isOld`: true if a version before 0.2 stored it. */
 type StoredRecord = CheckedRecord & Partial<Pick<LoadedProgram, "isOld">>;
 
-/** The programs that this node caches, by project and digest. */
+/** The programs that a node keeps in memory, ready to run, so that it need not read them for each job. */
 export type ProgramCache = {
   /** Returns a program that is ready to run. Reads it from the database if it is not cached. */
   get(db: Executor, projectId: ProjectId, digest: Uint8Array): Promise<LoadedProgram>;

@@ -37,7 +37,7 @@ export type ProgramEstimate = {
   readonly notCompensable: readonly string[];
 };
 
-/** Returns the access class of a call. Returns `read` for an unknown tool. */
+/** A function that returns the access class (read, write or destructive) of a call. It returns `read` for an unknown tool. */
 export type ClassOf = Measure<Step>["classOf"];
 
 const classes = ["read", "write", "destructive"] as const satisfies readonly AccessClass[];

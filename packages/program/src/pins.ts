@@ -20,7 +20,7 @@ export type PinnedSkill = {
   readonly estimate: ProgramEstimate;
 };
 
-/** The skills that a program runs. The keys are the names that the program uses. */
+/** The skills (programs used as tools) that a program runs, each fixed to one version. The keys are the names that the program uses. */
 export type PinnedSkills = Readonly<Record<string, PinnedSkill>>;
 
 /**

@@ -4,7 +4,7 @@ import type { JsonValue, Path } from "./json.ts";
 /** A CEL expression. `pointer`: its place in the program. An Evaluator compiles each of these objects once. */
 export type Expression = { readonly source: string; readonly pointer: string };
 
-/** The names with which a reference may begin. */
+/** The first names of references in a program, such as `steps` in `steps.total.sum`. */
 export type ReferenceRoot = "input" | "params" | "steps" | "row" | "output" | "calls" | "rows";
 
 /**
@@ -107,7 +107,7 @@ export function referencesOf(
   }
 }
 
-/** The place where a secret is inserted: a path in the filled-in values. */
+/** A place at which svc inserts a secret: the path in the filled-in arguments, the secret's name, and the text before the value. */
 export type SecretSlot = Pick<SecretTemplate, "name" | "prefix"> & { readonly path: Path };
 
 /** Returns every secret that a template inserts, with the path at which it is inserted. */

@@ -7,7 +7,7 @@ import type { Use } from "../steps/use.ts";
 import type { AccountQuestion } from "./context.ts";
 import type { SkillText } from "./known-skill.ts";
 
-/** A program that has passed the check and can run. */
+/** A program that has passed the check and can run, with its estimate and the definitions of the tools and skills that it uses. */
 export type AcceptedProgram = {
   readonly program: Program;
   readonly programHash: string;
@@ -52,7 +52,9 @@ export type AcceptedProgram = {
   readonly notes: readonly ProgramNote[];
 };
 
-/** A skill that a program may run, checked against the project's present state. */
+/**
+ * A skill (a program used as a tool) that a program may run, with the result of its check against the project's present tools and accounts.
+ */
 export type CheckedSkill = SkillText & { readonly accepted: AcceptedProgram };
 
 /** Result of a check: a program that can run, or all its faults, in the order of the text. */

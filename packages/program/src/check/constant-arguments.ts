@@ -47,7 +47,7 @@ function placeOf(zone: string): string {
 // The following functions check constant arguments of functions, for example the pattern of `matches()`. A wrong constant is reported once,
 // before the program runs, instead of failing for every row.
 
-/** A problem of a constant (`message`), and how to correct it (`hint`). */
+/** An error in a constant of an expression (`message`), and how to correct it (`hint`). */
 export type ConstantFault = { readonly message: string; readonly hint: string };
 
 /** Returns the text if a part of an expression is a constant text. Returns undefined for any other part. */

@@ -7,7 +7,7 @@ import type { KnownSkills, SkillText } from "./known-skill.ts";
 /** A question of the check: does this entity (customer or user) have an active account of this toolkit (app)? */
 export type AccountQuestion = { readonly toolkit: Toolkit; readonly entity: string };
 
-/** The state that a program is checked against: the project's catalog, accounts and contacts. */
+/** The functions and data against which a program is checked: the project's tools, accounts, contacts, secrets and hosts. */
 export type CheckContext = {
   readonly view: CatalogView;
   /** Runs a synchronous part of the check, and charges its time to the project. Default: the time is not charged. */

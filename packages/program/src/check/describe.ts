@@ -49,7 +49,7 @@ export type DescribedStep = {
   readonly hasMoreNames: boolean;
 };
 
-/** The steps of a program, its result, and the data that flows between them. */
+/** The description of a program for people and tools: its steps, its result, and the data that flows between them. */
 export type ProgramDescription = {
   readonly title: string;
   readonly steps: readonly DescribedStep[];

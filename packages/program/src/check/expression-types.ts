@@ -26,7 +26,7 @@ const functionNamespaces: ReadonlySet<string> = new Set(
   functionNames.flatMap((name) => (name.includes(".") ? [name.slice(0, name.indexOf("."))] : [])),
 );
 
-/** A part of an expression: its kind, and its JSON type if it has one. */
+/** The type of a part of an expression: `kind` is its type in the expression language, `type` its JSON type if it has one. */
 export type TypedPart = { readonly kind: CelKind; readonly type: ValueType };
 
 /**

@@ -19,7 +19,7 @@ const lineBreaks = String.raw`write a line break in a text as \n (in JSON: \\n),
 const celWords =
   'write CEL: && || ! == != < > in, texts in quotes, size(x), x.contains("a"), list.exists(x, x == "a"), condition ? a : b';
 
-/** Checks an expression that must be true or false. Records every fault. */
+/** Checks an expression that is a condition, so its value must be true or false. Records every fault. */
 export function checkExpression(expression: Expression, scope: Scope, faults: FaultList): void {
   const typed = typeOfExpression(expression, scope, faults);
   if (typed === undefined || typed.kind === "bool" || typed.kind === "dyn") return;
@@ -41,7 +41,7 @@ export function checkCondition(expression: Expression, scope: Scope, faults: Fau
   faults.addYounger("PROGRAM_EXPRESSION_INVALID", pathOf(expression.pointer), message, hint);
 }
 
-/** Checks an expression that computes a value, and returns its type. Records every fault. */
+/** Checks an expression that computes a value, such as a sum of fields, and returns the type of the value. Records every fault. */
 export function checkComputed(expression: Expression, scope: Scope, faults: FaultList): ValueType {
   const typed = typeOfExpression(expression, scope, faults);
   return typed && (typed.type ?? jsonType[typed.kind]);

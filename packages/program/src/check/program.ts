@@ -114,8 +114,8 @@ type CheckFindings = {
 };
 
 /**
- * Runs a part of a check at once and returns its result. It is the default if the caller of the check does not pass a function `run` that
- * measures the time of each part.
+ * Runs a part of a check and returns its result. It is the default if the caller of the check passes no function `run`, which would charge
+ * the time of each part to the project.
  */
 export function atOnce<Result>(part: () => Result): Result {
   return part();

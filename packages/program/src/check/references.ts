@@ -59,7 +59,7 @@ function hintOfTypes({ root }: Reference, types: ReadonlySet<string>): string {
   return 'name a text, number or boolean in it; if a group or a reduce makes the list, let it make a text instead: {"text": {"of": "{row.<field>}", "separator": ", "}}';
 }
 
-/** Checks that each value inside a text (`$text`) is a scalar. Records every fault. */
+/** Checks that each value inserted into a text (`$text`) is a single value, and not a list or object. Records every fault. */
 export function checkTexts(template: ValueTemplate, path: Path, scope: Scope, faults: FaultList): void {
   if (template.kind === "object")
     for (const [name, item] of template.entries) checkTexts(item, [...path, name], scope, faults);

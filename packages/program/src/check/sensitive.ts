@@ -125,7 +125,7 @@ function checkComputedText(context: Walk, { source }: Expression, place: SchemaP
   }
 }
 
-/** Returns the paths that an expression names. Loop variables are not included. */
+/** Returns the paths that an expression reads, such as `row.amount`. Paths of loop variables are left out. */
 export function pathsNamed(source: string): readonly NodePath[] {
   const parsed = parseExpression(source);
   return "fault" in parsed ? [] : pathsOf(parsed.tree).filter(({ root }) => referenceRoots.has(root));

@@ -120,7 +120,7 @@ export function skillPinsOf(skills: ReadonlyMap<string, CheckedSkill>): PinnedSk
   );
 }
 
-/** Returns the key under which a program and its pins (stored tool definitions) are stored. */
+/** Returns the digest that is the key of a stored program. It depends on the program's text and on its pins (stored tool definitions). */
 export function programDigest(programJson: string, pins: string): Buffer {
   return createHash("sha256")
     .update(JSON.stringify([programJson, pins]))
@@ -146,7 +146,7 @@ export function skillGateOf(skills: ReadonlyMap<string, CheckedSkill>): string |
   return found && `skills/${found[0]}`;
 }
 
-/** Returns all tools that undo calls of these skills. */
+/** Returns the tools that would be called to undo the calls of these skills. */
 export function undoToolsOf(skills: ReadonlyMap<string, CheckedSkill>): readonly Action[] {
   return [...skills.values()].flatMap(({ accepted }) => accepted.undoTools);
 }

@@ -8,7 +8,7 @@ import { type CelFailure, type CelOutcome, evaluationOf } from "../run/evaluatio
 import { truthOf } from "../run/expression.ts";
 import { type Extent, extentOf } from "../run/extent.ts";
 
-/** An event as filters see it. Times are RFC 3339 texts. */
+/** An event in the form that the filters of subscriptions can read. Times are RFC 3339 texts. */
 export type FilteredEvent = {
   readonly id: string;
   readonly toolkitSlug: string;

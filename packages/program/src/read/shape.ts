@@ -45,7 +45,7 @@ const belonging: readonly (readonly [RegExp, string])[] = [
   [/^confirm$/, 'write it in args, such as "args": {"confirm": true}'],
 ];
 
-/** A value of a document that is to be read, and its path. */
+/** A value that is to be read from a document, and its path. The value is undefined if the document has none there. */
 export type ShapeNode = { readonly value: JsonValue | undefined; readonly path: Path };
 
 /**

@@ -112,7 +112,7 @@ function largest(a: Extent, b: Extent): Extent {
   };
 }
 
-/** Returns the size measure (`Extent`) of a constant value. */
+/** Returns the size (`Extent`) of a constant in an expression, such as a text. */
 export function literal(value: unknown): Extent {
   const length = typeof value === "string" || value instanceof Uint8Array ? value.length : 0;
   return length === 0 ? scalar : { items: 0, text: length, total: 1 + length / 16, depth: 0 };

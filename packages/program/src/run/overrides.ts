@@ -65,7 +65,7 @@ function merge(before: JsonObject, values: JsonObject): JsonObject {
   return Object.fromEntries([...Object.entries(before), ...Object.entries(values)]);
 }
 
-/** Returns the params of a job, with the values that people's answers changed. */
+/** Returns the params of a job: those of its program, with the values that people changed in answers. */
 export function paramsWith(program: Program, { params }: AppliedOverrides): JsonObject {
   return merge(program.params, params);
 }

@@ -8,7 +8,7 @@ import { checkSource, type RowSource, readSource, sourceOptions, sourceSchema } 
 import { quotedRule } from "./parts/title.ts";
 import { noUse } from "./use.ts";
 
-/** Step kind `filter`: makes a new set of the rows for which a condition is true. */
+/** A step of kind `filter`: makes a new set (list of rows) of the rows for which a condition is true. */
 export type FilterStep = AnyStep & RowSource & { readonly kind: "filter"; readonly where: Expression };
 
 /**

@@ -12,8 +12,8 @@ import { checkSet, checkSource, type RowSource, readSource, sourceOptions, sourc
 import { noUse } from "./use.ts";
 
 /**
- * Step kind `join`: pairs the rows of two sets whose fields are equal. `inner`: one row for each pair. `left`: the pairs, and the left rows
- * without a pair. `anti`: only the left rows without a pair.
+ * A step of kind `join`: pairs the rows of two sets (lists of rows) whose fields are equal. `inner`: one row for each pair. `left`: the
+ * pairs, and the left rows without a pair. `anti`: only the left rows without a pair.
  */
 export type JoinStep = AnyStep &
   RowSource & {
@@ -31,7 +31,9 @@ export type JoinStep = AnyStep &
 
 const joinKinds = ["inner", "left", "anti"] as const;
 
-/** Says which rows a join returns: `inner`, `left` or `anti`. */
+/**
+ * The rows that a `join` step returns: pairs of rows (`inner`), pairs and unpaired left rows (`left`), or only unpaired left rows (`anti`).
+ */
 export type JoinKind = (typeof joinKinds)[number];
 
 const pairCount = { min: 1, max: 5 };

@@ -5,7 +5,7 @@ import type { AnyStep, StepLanguage } from "./language.ts";
 import { quoted } from "./parts/title.ts";
 import { noUse } from "./use.ts";
 
-/** Step kind `judge`: asks a judgment point (a question to people). */
+/** A step of kind `judge`: asks people the question of a judgment point (the place in a program where a person decides). */
 export type JudgeStep = AnyStep & { readonly kind: "judge"; readonly point: string };
 
 /**

@@ -68,7 +68,7 @@ export type StepLanguage<S extends AnyStep, Inner extends AnyStep = never> = {
   setSize?(step: S, measure: Pick<Measure<Inner>, "rows" | "sizeOf">): number;
 };
 
-/** The reason why a step is not allowed at its place, and a hint. */
+/** The reason why a step of a program is not allowed at its place, and a hint for the author. */
 export type StepRefusal = { readonly message: string; readonly hint: string };
 
 /**

@@ -5,7 +5,7 @@ import type { AnyStep, StepLanguage } from "./language.ts";
 import { checkSource, type RowSource, readSource, sourceOptions, sourceSchema } from "./parts/source.ts";
 import { noUse } from "./use.ts";
 
-/** Step kind `limit`: keeps only the first rows of a set, at most `max`. */
+/** A step of kind `limit`: keeps only the first rows of a set (list of rows that an earlier step made), at most `max`. */
 export type LimitStep = AnyStep & RowSource & { readonly kind: "limit"; readonly max: number };
 
 /**

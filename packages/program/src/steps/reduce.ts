@@ -11,7 +11,7 @@ import {
 import { checkSource, type RowSource, readSource, sourceOptions, sourceSchema } from "./parts/source.ts";
 import { noUse } from "./use.ts";
 
-/** Step kind `reduce`: computes values over all rows of a set. `as`: the computed values by name. */
+/** A step of kind `reduce`: computes values over all rows of a set (list of rows). `as`: the computed values by name. */
 export type ReduceStep = AnyStep & RowSource & { readonly kind: "reduce"; readonly as: Reductions };
 
 /**

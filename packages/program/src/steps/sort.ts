@@ -9,7 +9,7 @@ import { checkSource, type RowSource, readSource, sourceOptions, sourceSchema } 
 import { fieldsText } from "./parts/title.ts";
 import { noUse } from "./use.ts";
 
-/** Step kind `sort`: sorts the rows of a set. `by`: the fields to sort by. */
+/** A step of kind `sort`: sorts the rows of a set (list of rows). `by`: the fields to sort by, the most important first. */
 export type SortStep = AnyStep & RowSource & { readonly kind: "sort"; readonly by: readonly SortKey[] };
 
 /** A field to sort by. `isDescending`: true if the largest value comes first. */

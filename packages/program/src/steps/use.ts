@@ -24,7 +24,7 @@ export const noUse: Use = {
   asksMax: 0,
 };
 
-/** Returns the use (calls, rows, questions) of two parts that both run. */
+/** Returns the sum of the uses (calls, rows, questions) of two parts of a program that both run. */
 export function bothUses(a: Use, b: Use): Use {
   return combine(a, b, (one, other) => one + other);
 }

@@ -95,7 +95,7 @@ const others: readonly ExpressionWord[] = [
   word("?", "bool ? value : value", "The first value if the condition is true, else the second."),
 ];
 
-/** Returns every function, operator and variable of expressions, with its signature and one line of text. */
+/** Returns every function, operator and variable that expressions can use, each with its signature and a short explanation. */
 export function expressionWords(): readonly ExpressionWord[] {
   const functions = functionForms().map(({ name, texts, isMethod }) =>
     word(name, texts.slice(0, 2).join(" or "), summaries[name] ?? "", isMethod),

@@ -37,7 +37,7 @@ export function readFieldPath(node: ShapeNode, reader: ShapeReader): Path | unde
 /** A field of a row that a step names. `field`: path of the field in the row. `place`: path in the step at which it is named. */
 export type NamedField = { readonly field: Path; readonly pointer: string; readonly place: Path };
 
-/** Checks a field that a step names, and returns its type. Records every fault. */
+/** Checks that a field which a step names exists in its rows, and returns the field's type. Records every fault. */
 export function checkField(row: RowSet | "any", named: NamedField, { faults }: Pick<Check, "faults">): ValueType {
   if (row === "any") return undefined;
   const [first, ...rest] = named.field;

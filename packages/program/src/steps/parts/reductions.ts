@@ -34,7 +34,7 @@ export type Reduction =
       readonly more: readonly string[] | undefined;
     };
 
-/** Values that are computed over a set, by name. */
+/** The values that a step computes over all rows of a set (list of rows), by name, such as a sum. */
 export type Reductions = readonly (readonly [name: string, Reduction])[];
 
 /** Maximum length of a list that a `reduce` step makes from rows, and maximum number of rows from which it makes a text. */

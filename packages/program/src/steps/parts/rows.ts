@@ -156,7 +156,7 @@ export function setOfRows(
   return "any";
 }
 
-/** Returns the set (typed list of rows) that is made from the items of a list. Records every fault. */
+/** Returns the fields and types of the rows that a step makes from the items of a list. Records every fault. */
 export function setOfItems(rows: ItemRows, path: Path, list: ValueType, faults: Check["faults"]): RowSet {
   const item = list === undefined || !isObject(list.items) ? undefined : list.items;
   noteUnknown(item, [...path, "keep"], rows.keep, faults);

@@ -80,7 +80,7 @@ export type ToolCall = {
 /** The call that undoes another call. Its references may use `output`, the answer of that other call. */
 type UndoCall = ToolCall;
 
-/** A call that a step makes, once or for each row. */
+/** A call that a step of a program makes: once, or for each row in a `map` step. */
 export type StepCall = ToolCall & {
   readonly id: string;
   readonly rows: RowsSpec | undefined;
@@ -89,7 +89,7 @@ export type StepCall = ToolCall & {
 
 const toolSlug = { max: 200, pattern: /^[a-z][a-z0-9_]*\.[a-z][a-z0-9_]*$/ };
 
-/** Definitions of the JSON Schema for the fields of a call. */
+/** JSON Schemas for the fields of a call (such as `tool`), which the schema of programs refers to by name. */
 export const toolCallDefinitions: Readonly<Record<string, JsonSchema>> = {
   tool: {
     description: "Slug of the tool, unique in the catalog. Skills and triggers cannot be called.",

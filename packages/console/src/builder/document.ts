@@ -6,8 +6,8 @@ import { type Json, readObject } from "../json/value.ts";
 const undoneMax = 200;
 
 /**
- * A JSON document that a form and a text editor change. Its text is the only state: a field of the form changes the characters of its own
- * value and no others.
+ * A JSON document that a form and a text editor change. Its text is the only state: when the user changes a form field, only the characters
+ * of this field's value are replaced.
  */
 export type Document = {
   readonly text: string;

@@ -2,7 +2,7 @@ import { pointerTo } from "../form/faults.ts";
 import { fieldText, isObject, type Json } from "../json/value.ts";
 import { stepKindOf } from "../pages/jobs/program.ts";
 
-/** A step of a program with its place in the document. `pointer`: JSON Pointer of the step. */
+/** A step of a program, with the steps inside it. `pointer`: JSON Pointer of the step in the document. */
 export type StepNode = {
   readonly pointer: string;
   readonly id: string;

@@ -46,8 +46,8 @@ export function useStreamPaused(): boolean {
 const lookMs = 5_000;
 
 /**
- * Returns the interval in milliseconds at which a list polls, or false if the stream reports the list's changes. `method`: the call that
- * reads the list.
+ * Returns the interval in milliseconds at which a list reads its rows again. Returns false if the project's stream reports the list's
+ * changes. `method`: the call that reads the list.
  */
 export function useLookMs(method: { name: string; parent: { typeName: string } }): number | false {
   const isOpen = useSyncExternalStore(subscribe, () => state.isOpen);
@@ -80,8 +80,8 @@ const toldMethods = new Set(Object.values(methodsOfKind).flat());
 const streamsMax = 3;
 
 /**
- * Runs `run` in one of the browser's slots for streams, and frees the slot when `run` has ended. If all slots are taken, returns false and
- * does not run it. The browser's locks count the slots; they exist only with https, so on plain http `run` always runs.
+ * Runs `run` if the browser has a free slot for a stream, and frees the slot when `run` has ended. If all slots are taken, returns false.
+ * The browser's locks count the slots; they exist only with https, so on plain http `run` always runs.
  */
 export async function inStreamPlace(run: () => Promise<void>, signal: AbortSignal): Promise<boolean> {
   const locks = (navigator as { locks?: LockManager }).locks;

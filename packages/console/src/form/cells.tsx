@@ -21,7 +21,10 @@ export type FieldProps<Kind extends Shape = Shape> = {
   readonly onChange: (value: unknown) => void;
 };
 
-/** Draws a field of any kind. Fields that contain other fields receive this function, so that kinds do not import each other. */
+/**
+ * A function that draws a field of any kind. Fields that contain other fields get it as a parameter, so that the modules of the kinds need
+ * not import each other.
+ */
 export type DrawField = (props: FieldProps) => ReactNode;
 
 /** Returns the errors of this field as one text, without those of inner fields. Undefined if there are none. */

@@ -30,8 +30,8 @@ export function placeFaults(shape: Shape, faults: readonly FormFault[]): PlacedF
 }
 
 /**
- * Returns the errors of fields that the user has left, because errors are not shown while the user types. `left`: the JSON Pointers of
- * these fields. A field inside such a field also counts as left; "" in `left` means every field.
+ * Returns the errors to show in a form: only those of fields that the user has left, so that no error appears while the user types. `left`:
+ * JSON Pointers of these fields; fields inside them count too. "" means every field.
  */
 export function shownFaults(faults: PlacedFaults, left: ReadonlySet<string>): PlacedFaults {
   const isLeft = (pointer: string) =>

@@ -23,8 +23,8 @@ type Counted<I extends DescMessage, O extends DescMessage, Search> = {
 };
 
 /**
- * Draws the tabs of a list, each with the number of its rows under the other filters. The open tab counts the rows of `list`. Every other
- * tab reads one page of the list's own call, so that a number and the list behind it agree.
+ * Draws the tabs of a list, each with the number of rows that it would show with the present filters. The open tab counts the rows of
+ * `list`. Every other tab reads one page with the list's own call, so that its number agrees with its list.
  */
 export function CountedTabs<I extends DescMessage, O extends DescMessage, Search extends AnySearch>({
   tabs,

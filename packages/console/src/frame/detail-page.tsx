@@ -10,8 +10,8 @@ import type { StripOf } from "./trace-strip.tsx";
 const TraceStrip = laterPart(() => import("./trace-strip.tsx"));
 
 /**
- * Draws the page of one resource: the link to its list, its title, state and buttons, its trace strip, and its content. `query`: the call
- * that reads the resource. The content is drawn by the caller once the resource is read.
+ * Draws the page of one resource: a link to its list, its title, state and buttons, its trace strip (causes and effects), and its content.
+ * `query`: the call that reads the resource. When it is read, the caller draws the content.
  */
 export function DetailPage({
   list,

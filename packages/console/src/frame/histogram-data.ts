@@ -90,7 +90,10 @@ export function histogramData<Search>(
   };
 }
 
-/** Returns the span of the bars `from` to `to`, both included. A span up to now has no end, so that the list stays live. */
+/**
+ * Returns the time span of the bars with the indexes `from` to `to`. If it reaches up to now, it has no end, so that the list continues to
+ * show new rows.
+ */
 export function spanOfBars(data: ChartData, from: number, to: number, now: number): TimeSpan {
   const { sinceMs } = stepAt(data, Math.min(from, to));
   const { untilMs } = stepAt(data, Math.max(from, to));

@@ -1,8 +1,8 @@
 import { readTime } from "@svc/core/time";
 
 /**
- * A function that reads one search parameter of a page's address. It returns the value, or undefined if the page does not know the value.
- * The page ignores such a value, and therefore works with any address.
+ * A function that reads one search parameter of a page's address. It returns the value, or undefined if the value is invalid. Invalid values
+ * are ignored, so that a page can be drawn for every address.
  */
 export type ParamReader<Value extends string = string> = (value: string) => Value | undefined;
 

@@ -17,8 +17,8 @@ export function labelOf({ word, label }: Pick<Word, "word" | "label">): string {
 }
 
 /**
- * Returns how the page shows a word of the API that this console does not know. A newer service may send such a word. The page shows the
- * word unchanged.
+ * Returns how the page shows a word of the API that this console does not know, because the service is newer: the word itself, without a
+ * colour of its own.
  */
 export function unknownWord(word: string): Word {
   return {

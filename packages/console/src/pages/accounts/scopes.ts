@@ -4,9 +4,9 @@
 export type NeededScope = { readonly scope: string; readonly tools: number; readonly isGranted: boolean };
 
 /**
- * Returns the OAuth scopes to show for an account. `needed`: the scopes that tools need, first those that the account does not have.
- * `others`: granted scopes that no tool needs. A granted scope also grants each scope whose name continues it after a dot: `files` grants
- * `files.read`. If the app does not report granted scopes, all scopes count as granted.
+ * Returns the OAuth scopes to show for an account. `needed`: scopes that tools need, missing ones first. `others`: granted scopes that no
+ * tool needs. A granted scope includes scopes that continue its name after a dot: `files` includes `files.read`. If the app reports no
+ * granted scopes, all count as granted.
  */
 export function scopesOf(
   granted: readonly string[],

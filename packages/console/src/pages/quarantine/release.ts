@@ -13,8 +13,8 @@ import type {
 export type ReleasedPosts = { ids: readonly string[] } | { toolkitSlug: string; untilMs: number };
 
 /**
- * Results of releasing quarantined webhook posts (processing them again) so far, real or of a dry run. `outcomes`: number of posts by
- * outcome. `stays`: the reasons of the posts that stay in quarantine.
+ * Results so far of releasing quarantined webhook posts (processing them again), or of a dry run of this. `outcomes`: number of posts by
+ * outcome. `stays`: the reasons of posts that remain in quarantine.
  */
 export type ReleaseTally = { tried: number; outcomes: Readonly<Record<string, number>>; stays: readonly string[] };
 

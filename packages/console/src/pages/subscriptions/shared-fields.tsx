@@ -23,8 +23,8 @@ type TextName = {
 }[keyof SubscriptionDraft];
 
 /**
- * Returns what a labelled text input needs to edit the setting `name` of the draft: label, value, error, and change handler. `path`: the
- * setting's name in requests, by which its error is found. Default: the same name.
+ * Returns the properties of a text input that edits the setting `name` of a draft: label, value, error and change handler. `path`: name of
+ * the setting in API requests, with which its error is found; by default `name`.
  */
 export function inputOf({ draft, change, at }: SubscriptionForm, name: TextName, label: string, path: string = name) {
   return { label, value: draft[name], fault: at[path], onChange: (value: string) => change({ [name]: value }) };

@@ -27,7 +27,10 @@ export async function addProject(db: Executor): Promise<ProjectId> {
   return (await createProject(db, randomBytes(6).toString("hex"), nowMs)).id;
 }
 
-/** Adds a subscription that receives events of every trigger: those of an entity (customer or user), or all if `entityId` is empty. */
+/**
+ * For tests: adds a subscription to events of every trigger. `entityId`: only events of this entity (customer or user); empty for all
+ * events.
+ */
 export async function addSubscription(db: Executor, projectId: ProjectId, entityId = ""): Promise<SubscriptionId> {
   const id = createId("sub", nowMs);
   const signingSecret = Buffer.from("sealed");
@@ -45,8 +48,8 @@ export async function addSubscription(db: Executor, projectId: ProjectId, entity
 }
 
 /**
- * Returns an event with one delivery for each subscription. No node holds a lease (the right to send them) on the deliveries. `changes`
- * replaces fields of the event.
+ * For tests: returns an event with one delivery for each subscription. No node has a lease (the right to send it) of the deliveries.
+ * `changes` replaces fields of the event.
  */
 export function newEvent(
   projectId: ProjectId,
@@ -74,7 +77,9 @@ export function newEvent(
   };
 }
 
-/** Returns a request to claim deliveries. Its limits are so high that they have no effect. `changes` replaces fields of the request. */
+/**
+ * For tests: returns a request to claim deliveries, with limits so high that they have no effect. `changes` replaces fields of the request.
+ */
 export function claimRequest(owner: NodeId, changes: Partial<DeliveryClaimRequest> = {}): DeliveryClaimRequest {
   return {
     owner,
@@ -91,7 +96,7 @@ export function claimRequest(owner: NodeId, changes: Partial<DeliveryClaimReques
   };
 }
 
-/** Returns the result of a first attempt that delivered the event. `changes` replaces fields of the result. */
+/** For tests: returns the result of a first delivery attempt that succeeded. `changes` replaces fields of the result. */
 export function settlement(
   projectId: ProjectId,
   task: DeliveryTaskKey,
@@ -152,7 +157,7 @@ export async function fillQueue(
   });
 }
 
-/** Returns the event of a delivery that `fillQueue` stored. Its id has the same UUID as the delivery. */
+/** For tests: returns the id of the event of a delivery that `fillQueue` stored. Both ids have the same UUID. */
 export function eventOf(id: DeliveryId): EventId {
   return idOfUuid("evt", uuidOfId(id));
 }

@@ -8,7 +8,10 @@ import { arrayLiteral, bytesArrayLiteral, plainArrayLiteral, statement } from ".
 /** Id of something that failed: a tool call, a delivery (prefix `dlv`), or a job. */
 export type FailedId = Id<"call"> | Id<"dlv"> | Id<"job">;
 
-/** Failures of one day with the same cause. `hours`: number of failures in each of the 24 hours. `title`: the encrypted sentence. */
+/**
+ * Failures that have the same cause and happened on one day. `hours`: number of failures in each of the 24 hours. `title`: a sentence about
+ * the failure, encrypted.
+ */
 export type FailureCount = {
   readonly fingerprint: string;
   readonly kind: (typeof failureKinds)[number];

@@ -39,8 +39,8 @@ const readIsOneHand = statement<{ is_one_hand: boolean }>(
 type JobCausers = { readonly jobId: Id<"job">; readonly keyIds: readonly KeyId[] };
 
 /**
- * Returns true if the key `keyId` belongs to a person who caused the job. `keyIds`: keys that caused the job, besides those that submitted
- * or retried it.
+ * Returns true if the person to whom the key `keyId` belongs also caused the job, so that this person must not confirm it. `keyIds`: keys
+ * that caused the job, in addition to those that submitted or retried it.
  */
 export async function isOneHand(db: Executor, { jobId, keyIds }: JobCausers, keyId: KeyId): Promise<boolean> {
   const [row] = await readIsOneHand(db, [

@@ -74,8 +74,8 @@ const exhaust = statement<{ id: string }>(
 );
 
 /**
- * Marks a pending ask (a question of a job to a person) as exhausted, because its escalation has no further hop (stage). Returns false if
- * the ask is not pending.
+ * Marks a pending ask (a question of a job to a person) as exhausted: all stages of its escalation are over, and no contact is asked any
+ * more. Returns false if the ask is not pending.
  */
 export async function exhaustAsk(tx: Executor, id: Id<"ask">): Promise<boolean> {
   return (await exhaust(tx, [uuidOfId(id)])).length > 0;

@@ -94,9 +94,8 @@ export function findAuditChains(tx: Executor, projectIds: readonly ProjectId[]):
 }
 
 /**
- * Returns the audit chain of the given project (its audit entries, linked by hashes), or of the next project that has one, in the order of
- * project ids. `isBehind`: true to skip the given project and begin with the next one. Returns undefined if there is no such chain. A
- * caller visits all chains with it, one after the other.
+ * Returns the audit chain (linked audit entries) of the given project, or of the next project that has one, in the order of project ids.
+ * `isBehind`: true to begin with the next project. Returns undefined after the last chain. With it, a caller visits all chains in turn.
  */
 export async function findAuditChainFrom(
   db: Executor,
@@ -146,8 +145,8 @@ export async function chainAuditEvents(tx: Executor, events: readonly ChainedAud
 }
 
 /**
- * Returns at most `limit` entries of a project's audit chain (audit entries linked by hashes), in the order of their positions. The
- * positions go from `from` to `to`, both inclusive.
+ * Returns entries of a project's audit chain (audit entries linked by hashes) whose positions are between `from` and `to`, both included, in
+ * this order. Returns at most `limit` entries.
  */
 export function listChainedAuditEvents(
   db: Executor,

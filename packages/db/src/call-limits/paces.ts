@@ -32,8 +32,8 @@ const selectPaces = compose(
 );
 
 /**
- * Returns how much of its call limit is used for each of the `keys`, in the same order. A key is, for example, one account. The entry of a
- * key without a row is undefined.
+ * Returns how much of a call limit is used for each of the `keys`, in the same order. A key selects one counter of a limit, for example that
+ * of one account. Undefined for a key that has no row yet.
  */
 export async function readCallPaces(db: Executor, keys: readonly LimiterKey[]): Promise<(PaceRow | undefined)[]> {
   const keyTextOf = (project: string, limit: string, key: string) => JSON.stringify([project, limit, key]);
@@ -59,9 +59,9 @@ const upsertPaces = compose(
 );
 
 /**
- * Stores how much each call limit is used on this node and on all nodes. The caller computed these values from rows that it read with
- * `readCallPaces` or wrote last. Returns the revisions of the written rows. A row whose revision is missing in the result was not written,
- * because another node had changed it. All keys must be different.
+ * Stores how much of each call limit is used. The values were computed from rows that the caller has read or written before. Returns the
+ * revisions of the written rows; if another node has changed a row since, it is not written and its revision is absent. All keys must be
+ * different.
  */
 export async function writeCallPaces(db: Executor, paces: readonly NewRow<typeof callPaces>[]): Promise<Set<string>> {
   // Sorts by key. Two nodes that write the same keys then lock them in the same order and do not deadlock.

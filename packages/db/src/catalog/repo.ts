@@ -33,8 +33,8 @@ type ListedToolkit = PrivateToolkit & {
 type StoredToolkit = PrivateToolkit & { toolCount: number; updatedAt: number };
 
 /**
- * The private toolkits (app definitions that one project published) of one project. Each change to them also increments the project's
- * catalog version in the same transaction.
+ * Functions that read and change the private toolkits (app definitions that one project published). Each change also increments the
+ * project's catalog version in the same transaction, so that nodes read the toolkits again.
  */
 export type PrivateToolkitRepository = {
   /**

@@ -26,7 +26,10 @@ export async function listDueSources(db: Executor, nowMs: number, limit: number)
   return rows.map((row) => ({ projectId: idOfUuid("prj", row.project_id), slug: row.slug }));
 }
 
-/** Takes the lease of a source that is due. Returns false if another node holds it, or has read the source in the meantime. */
+/**
+ * Takes the lease (time-limited right) to read a source again when it is due. Returns false if another node has the lease, or has read the
+ * source in the meantime.
+ */
 export async function claimSource(
   db: Executor,
   { projectId, slug, leaseUntilMs }: SourceLease,

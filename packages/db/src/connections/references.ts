@@ -30,8 +30,8 @@ export async function releaseAccountReferences(
 }
 
 /**
- * Stores an account's references, so that svc routes incoming events by them. Throws the unique violation of `account_references_key` if
- * another account has one of them. References are stored in a fixed order, so that two accounts with the same references do not deadlock.
+ * Stores an account's references (ids in webhook posts), so that svc routes events by them. Throws the unique violation of
+ * `account_references_key` if another account has one of them. They are stored in a fixed order, so that two transactions do not deadlock.
  */
 export async function routeAccountReferences(
   tx: Executor,

@@ -112,7 +112,10 @@ const zeroUuid = "00000000-0000-0000-0000-000000000000";
 /** Maximum number of delivery tasks that one claim moves back into their queues, because their wait for a retry has ended. */
 const promotedMax = 2_000;
 
-/** Claims due deliveries, so that only one node sends them. Takes those of subscriptions whose ids come after `request.after`. */
+/**
+ * Claims due deliveries for one node, so that no other node sends them. It begins with the subscription after `request.after`, so that
+ * repeated claims reach all subscriptions.
+ */
 export async function claimDeliveries(db: Executor, request: DeliveryClaimRequest): Promise<DeliveryClaim> {
   const after = request.after === undefined ? zeroUuid : uuidOfId(request.after);
   const { lowPriority, nowMs } = request;

@@ -56,7 +56,10 @@ const endpointColumnNames = [
 ] as const;
 /** Columns of the endpoint to which a claimed delivery goes. The SQL reads them from the row `c` of the statement. */
 export const endpointColumns = selectList(subscriptions, endpointColumnNames, "c");
-/** Returns the columns of the endpoint as SQL text. Each name begins with the alias, for example `c.endpoint_url`. */
+/**
+ * Returns SQL text with the columns of a subscription's endpoint. `alias`: name of the row in the query, for example `c` for
+ * `c.endpoint_url`.
+ */
 export const endpointOf = (alias: string) =>
   ["endpoint_url", "signing_secret", "mcp_id", "cursor", "former_secret", "former_until", "settings", "credentials"]
     .map((name) => `${alias}.${name}`)

@@ -57,8 +57,8 @@ type QueueTarget = {
 };
 
 /**
- * Stores new deliveries of stored events, marked as replayed, in one statement. Returns the deliveries that were not stored because their
- * event is deleted.
+ * Stores new deliveries of stored events in one statement, for a replay. Returns the deliveries that were not stored because their event is
+ * deleted.
  */
 export function enqueueDeliveries(
   db: Executor,

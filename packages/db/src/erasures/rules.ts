@@ -77,7 +77,7 @@ async function withDescendants(tx: Executor, ids: readonly Id<"job">[]): Promise
   return rows.map(({ id }) => idOfUuid("job", id));
 }
 
-/** Returns the ids of the events with which svc sent the asks (questions to people) of these jobs to the project's endpoints. */
+/** Returns the ids of the events by which svc sent the asks (questions to people) of these jobs to endpoints of the project. */
 export async function eventsOfAsks(tx: Executor, ids: readonly Id<"job">[]): Promise<EventId[]> {
   if (ids.length === 0) return [];
   const asks = await tx.orm

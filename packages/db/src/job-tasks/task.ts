@@ -16,8 +16,8 @@ export const leaseColumns = selectList(jobTasks, ["jobId", "kind", "subject", "l
 export const leaseRows = rows(fieldsOf(jobTasks, "jobId", "kind", "subject", "leaseToken"));
 
 /**
- * SQL condition that a row `t` of job_tasks is still leased under the lease in row `i` (of `leaseRows`). It is false if another node has
- * taken the task since.
+ * SQL condition that a row `t` of job_tasks still has the lease (one node's time-limited right) in row `i` of `leaseRows`. It is false if
+ * another node has taken the task since then.
  */
 export const isHeld =
   "t.job_id = i.job_id and t.kind = i.kind and t.subject = i.subject and t.lease_token = i.lease_token";

@@ -141,8 +141,8 @@ export function isPlainInsert({ newJobs }: JobInsert): boolean {
 const batchers = new WeakMap<object, Batcher<JobInsert, QuotaReached | undefined>>();
 
 /**
- * Stores jobs. Submissions that arrive together, of any project, share one statement and one commit. If the jobs would exceed the project's
- * quota, it stores nothing and returns the quota.
+ * Stores new jobs. Jobs that callers submit at the same moment, in any project, are stored with one statement and one commit. If the jobs
+ * would exceed the project's quota, stores nothing and returns the quota.
  */
 export async function insertJobBatch(db: Executor, insert: JobInsert): Promise<QuotaReached | undefined> {
   let batcher = batchers.get(db);

@@ -61,7 +61,9 @@ export async function loadJobs(db: Executor, jobIds: readonly Id<"job">[]): Prom
 /** A job with its steps' receipts (stored summaries) and outputs. */
 export type JobWithSteps = { readonly job: JobRecord; readonly steps: readonly JobStepRecord[] };
 
-/** Returns jobs with their steps, in the requested order; undefined for a job that does not exist. Two statements read all of them. */
+/**
+ * Returns jobs with their steps, in the requested order; undefined for a job that does not exist. It reads all of them with two statements.
+ */
 export async function loadJobsWithSteps(
   db: Executor,
   jobIds: readonly Id<"job">[],

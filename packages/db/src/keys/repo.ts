@@ -139,7 +139,9 @@ export function countOpenKeys(db: Executor, projectId: ProjectId, nowMs: number)
   return db.orm.$count(apiKeys, and(eq(apiKeys.projectId, projectId), isUsable, isOpen));
 }
 
-/** A revoked key. `endedIds`: all keys that ended with it, namely the key itself, the keys that it created, and the keys of these. */
+/**
+ * A revoked key. `endedIds`: all keys that ended with it: the key itself, the keys that it created, the keys that those created, and so on.
+ */
 export type RevokedKey = { readonly key: ApiKey; readonly endedIds: readonly KeyId[] };
 
 /**

@@ -127,8 +127,8 @@ export const callLimits = pgTable(
 );
 
 /**
- * Use of the call limits: one row for each limit and key, shared by all nodes. Calls with the same key, for example of one account, are
- * counted together. A row whose `expiresAt` has passed counts as missing.
+ * Use of the call limits: one row for each limit and key, shared by all nodes. Calls with the same key, for example calls of one account,
+ * are counted together. After `expiresAt`, a row counts as missing.
  */
 export const callPaces = pgTable(
   "call_paces",

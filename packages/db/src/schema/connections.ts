@@ -77,7 +77,8 @@ export const connectedAccounts = pgTable(
 );
 
 /**
- * A toolkit (an app's tools and webhooks) that one project defined for itself. It hides a shared toolkit of the same slug from the project.
+ * Private toolkits: each is a definition of an app that one project made for itself. If a shared toolkit has the same slug, the project uses
+ * its own one instead.
  */
 export const privateToolkits = pgTable(
   "private_toolkits",
@@ -108,8 +109,8 @@ export const privateToolkits = pgTable(
 );
 
 /**
- * The place from which a private toolkit (an app that the project defined) was imported, such as an OpenAPI document. It can be read again.
- * What has changed since then waits here until an approver accepts it. A toolkit that was published from files has no row.
+ * Sources of private toolkits (apps that a project defined): each is the place from which a toolkit was imported, such as an OpenAPI
+ * document. Changes found there wait in the row until an approver accepts them. A toolkit that was published from files has no row.
  */
 export const toolkitSources = pgTable(
   "toolkit_sources",
@@ -167,8 +168,8 @@ export const toolkitSources = pgTable(
 );
 
 /**
- * The OAuth client that a project itself has at the issuer of a private toolkit (an app that the project defined). It may be stored before
- * the toolkit is. It is used only if the toolkit names the same issuer and token endpoint.
+ * OAuth clients that projects have registered for private toolkits (apps that they defined). A client can be stored before its toolkit. It
+ * is used only if the toolkit names the same issuer and token endpoint.
  */
 export const toolkitClients = pgTable(
   "toolkit_clients",

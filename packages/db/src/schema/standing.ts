@@ -386,9 +386,8 @@ export const standingUsage = pgTable(
 );
 
 /**
- * Subscriptions of standing programs (programs that start jobs on a schedule or event) to triggers. A row is valid from one version of the
- * project's routing (a counter of changes to it) to another. An event starts the program if it was stored at a version in this range. So
- * the result does not depend on clocks.
+ * Subscriptions of standing programs (schedules) to triggers. A row is valid from one version of the project's routing (a number that grows
+ * with each change) to another. An event starts the program if it was stored at a version between these, so no clock is involved.
  */
 export const standingListeners = pgTable(
   "standing_listeners",

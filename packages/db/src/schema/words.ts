@@ -139,8 +139,8 @@ export const keyPurposes = ["", "portal", "person"] as const;
 export const origins = ["", "portal"] as const;
 
 /**
- * Actor that paused a subscription: a key of the project, or a customer in the portal. It stays if svc deactivates the subscription because
- * the pause lasted too long. Empty for all other subscriptions.
+ * The actor that paused a subscription: a key of the project, or a customer in the portal. The value is kept if svc deactivates the
+ * subscription because the pause was too long. Empty for subscriptions that were not paused.
  */
 export const pausers = ["", "project", "portal"] as const;
 

@@ -77,8 +77,8 @@ const selectKnown = compose(
 );
 
 /**
- * Finds out which of these row ids a schedule's poll has found before. `digests`: the digests of the row ids. Returns the known ids by
- * digest.
+ * Returns which of the given row ids earlier polls of a schedule have found. `digests`: digests of the row ids. The result has the known ids
+ * by digest.
  */
 export async function findKnownIds(
   db: Executor,

@@ -60,7 +60,7 @@ export async function deleteDueTasks(tx: Executor, leases: readonly DueTaskLease
   if (leases.length > 0) await deleteTasks(tx, { tasks: leases });
 }
 
-/** A task that this node holds, and `dueAt`: the new time at which the task becomes due. */
+/** A task whose lease this node has, and its new due time `dueAt` in epoch milliseconds. */
 export type DueTaskMove = DueTaskLease & { readonly dueAt: number };
 
 /**

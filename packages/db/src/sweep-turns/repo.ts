@@ -14,8 +14,8 @@ const takeTurn = statement<{ sweep: string }>(
 );
 
 /**
- * Takes a turn of a sweep (a regular pass over stored rows) for this node. Returns false if the turn is not due: another node, or this one,
- * has taken a turn less than `everyMs` milliseconds ago. If a node stops during its turn, another node takes the next turn.
+ * Takes the right to run a sweep (a regular pass over stored rows) now, for this node. Returns false if a node has taken it less than
+ * `everyMs` milliseconds ago. If a node stops during its sweep, another node runs the next one.
  */
 export async function takeSweepTurn(
   db: Executor,

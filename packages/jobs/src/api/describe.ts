@@ -25,8 +25,8 @@ import { hashOf } from "./submit.ts";
 type DescribeContext = Pick<JobsContext, "db" | "sealer" | "views" | "accounts" | "meter">;
 
 /**
- * Answers DescribeProgram: describes the program of the request, or that of a job of the caller's project. Throws DESCRIBED_PROGRAM_UNCLEAR
- * or JOB_NOT_FOUND.
+ * Answers the API call DescribeProgram: describes the program in the request, or the program of a job of the caller's project. Throws
+ * DESCRIBED_PROGRAM_UNCLEAR or JOB_NOT_FOUND.
  */
 export async function answerDescribe(
   context: DescribeContext,

@@ -59,7 +59,7 @@ export type StartableProgram = {
   readonly notes: readonly ProgramNote[];
 };
 
-/** A program that is to be checked, and the caller for whom it is checked. The checks are the same as in SubmitJob. */
+/** A program to check, and the caller for whom it is checked. The rules are those of the API call SubmitJob. */
 export type StartCheck = {
   readonly projectId: ProjectId;
   readonly role: Role;

@@ -53,7 +53,7 @@ export type UndoOf = {
   readonly args: JsonObject | undefined;
 };
 
-/** One change of a job. Edits are applied in the given order, and the job's log has the same order. */
+/** One change of a job's state. The changes of a list are applied in order, and their log entries have the same order. */
 export type Edit =
   | {
       /** Begins a step, without rows, value and errors of an earlier attempt. `rows`: row counts with which its receipt begins. */

@@ -25,8 +25,8 @@ export function isConfirmed(state: JobState): boolean {
 }
 
 /**
- * Returns only the fields `confirmed` and `changedBy` of `plan`, which are kept after people have answered. Returns undefined if both are
- * missing. `plan`: what must happen before a job may run.
+ * Returns the parts of `plan` that are kept after people have decided: the confirmation, and the keys that changed the job. Returns
+ * undefined if there are none. `plan`: what must happen before a job may run.
  */
 export function keptOfPlan(plan: PlanProgress | undefined): PlanProgress | undefined {
   const { confirmed, changedBy } = plan ?? {};

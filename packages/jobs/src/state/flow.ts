@@ -89,7 +89,10 @@ export type Flow = {
   readonly indexOf: ReadonlyMap<string, number>;
 };
 
-/** Properties of each kind of step that `flatten` needs to turn the steps of a program into a flat list. */
+/**
+ * Properties of each kind of step with which `flatten` turns a program's steps into a flat list. `set`: size of the set that the step makes.
+ * `needs`: the changes that must be committed before each action of the step.
+ */
 export type FlowKinds = Readonly<Record<Step["kind"], { readonly set: SetSize; readonly needs: string }>>;
 
 /**
@@ -208,8 +211,8 @@ function layHandler(step: Step, inside: readonly EnclosingStep[], laying: FlowBu
 }
 
 /**
- * Returns the step at an index of the program's instructions. For a jump, this is the step at its target. For the end of a branch, error
- * handler or repetition, this is the step that contains it. Undefined at the end of the program.
+ * Returns the step at an index of a program's flat list of steps. A jump returns the step to which it leads. The end of a branch, loop round
+ * or error handler returns the step that contains it. Undefined at the end of the program.
  */
 export function stepAt(flow: Flow, index: number): StepInstruction | undefined {
   const instruction = flow.instructions[index];

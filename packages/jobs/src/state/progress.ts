@@ -227,7 +227,7 @@ export type BegunPosition = {
   readonly generation?: number;
 };
 
-/** The progress of a job, in the form in which it is read from the database. */
+/** The progress of a job that has not ended: its positions in the program, and the state of the steps there, as read from the database. */
 export type Progress = {
   readonly step: StepProgress | undefined;
   /** Positions of the branches of a `parallel` step. Empty while no branch is running. */

@@ -33,8 +33,8 @@ export function showsMore(simulated: SimulatedCalls, stepId: string, callId: str
 }
 
 /**
- * Returns the record of writes that a simulation did not send, with more writes of a step added. All writes are counted. Only the contents
- * of the first writes of each call are kept.
+ * Returns the record of the writes that a simulation run did not send, after more writes of a step. It counts all writes, and keeps the
+ * contents of the first writes of each call.
  */
 export function withWrites(simulated: SimulatedCalls, stepId: string, { count, calls }: UnsentWrites): SimulatedCalls {
   const { count: before = 0, first = [] } = simulated[stepId] ?? {};

@@ -39,7 +39,10 @@ function tooLarge(what: string, { values, characters }: typeof requestBounds): {
 
 type Computing = Pick<StepEffects, "compute">;
 
-/** Returns the values that templates can use (the scope), together with the computed values of all expressions in the templates. */
+/**
+ * Returns a scope (the values that templates can use) to which the results of the templates' expressions were added. They are computed
+ * first, because filling a template cannot wait.
+ */
 export async function withComputed(
   templates: readonly ValueTemplate[],
   scope: RunScope,

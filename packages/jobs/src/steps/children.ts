@@ -177,7 +177,7 @@ export function undoOfChild(
   return { stepId, ordinal, toolSlug: name, entityId: "", args: { [undoneJob]: child.id } };
 }
 
-/** Name of the argument that holds a child job's id. An undo entry with this argument stands for all undo entries of that child job. */
+/** Name of the argument with a child job's id in an undo entry. Such an entry stands for all undo entries of that child job. */
 export const undoneJob = "job_id";
 
 /** Returns the result of a child job that succeeded: its declared result, or an empty object if its program declares none. */

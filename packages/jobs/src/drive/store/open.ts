@@ -48,8 +48,8 @@ export async function openJob(
 }
 
 /**
- * Returns a new job for its driver (the code that runs its steps), without reading it from the database. The job is stored, or is about to
- * be stored, under a lease of this node (reserved for it).
+ * Returns a new job, ready to be run on this node, without reading it from the database. The job is stored, or will be stored, with a lease
+ * (time-limited right to run it) of this node.
  */
 export function openNewJob(context: EngineContext, job: JobRecord): Promise<OpenJob> {
   return open({ ...context, calls: context.firstCalls }, context.db, { job, steps: [] }, { leaseToken: firstToken });

@@ -44,7 +44,7 @@ export type DocumentFault<Code extends string> = {
   readonly hint: FaultText;
 };
 
-/** One fault of a program: its code, its place, what is wrong, and what would be right. */
+/** One fault of a program: its code, the JSON Pointer of the faulty part, what is wrong, and what would be right. */
 export type ProgramFault = DocumentFault<ProgramFaultCode>;
 
 /** A note on one part of a document that may not do what the author means. The document is accepted anyway. `hint`: what would be right. */

@@ -25,8 +25,8 @@ export type Program = {
 };
 
 /**
- * `plan`: when people must approve the program before it runs. `escalation`: the contacts who are asked for this approval one after
- * another; an empty list means all approvers.
+ * The program's rules for its approval. `plan`: when people must approve it before it runs. `escalation`: the contacts who are asked one
+ * after another; an empty list means all approvers.
  */
 export type Approval = {
   readonly plan: PlanApproval;

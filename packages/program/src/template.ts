@@ -19,8 +19,8 @@ export type Reference = {
 };
 
 /**
- * A text that contains references. `otherwise`: value that replaces the whole text if a referenced value is absent or null, or if the step
- * that makes it was skipped.
+ * A text that contains references. `otherwise`: the value that replaces the whole text if a referenced value is absent or null, or if the
+ * step that would have made the value was skipped.
  */
 export type TextTemplate = {
   readonly kind: "text";

@@ -18,7 +18,8 @@ import { atOnce, checkParts, isTooLarge, typeOfResult } from "./program.ts";
 export type ReadKind = "input" | "params" | "value" | "error" | "rows" | "count" | "answer" | "undone";
 
 /**
- * Data that a part of a program reads. `from`: the id of a step, or `input` or `params`. `path`: its place in there; empty for all of it.
+ * Data that a part of a program reads. `from`: where the data comes from: the id of a step, `input` or `params`. `path`: the read part of
+ * this data; empty for all of it.
  */
 export type ProgramRead = { readonly what: ReadKind; readonly from: string; readonly path: string };
 

@@ -82,8 +82,8 @@ type MemberFault = ConstantFault & { readonly isNote?: boolean };
 const namedMax = 20;
 
 /**
- * Returns the reason why the two sides of a comparison (`_==_`, `_!=_` or `@in`) can never be equal: one side is a value that the other
- * side never has. Returns undefined if the two sides can be equal.
+ * Returns the reason why the two sides of a comparison (`_==_`, `_!=_` or `@in`) can never be equal. For example, one side is a constant
+ * that the other never has. Returns undefined if they can be equal.
  */
 export function faultOfMember(name: string, left: Side, right: Side, scope: Scope): MemberFault | undefined {
   if (name === "@in") return faultOfList(left, right, scope);

@@ -7,10 +7,7 @@ type UsedName = { readonly root: Parameters<NonNullable<Scope["onRead"]>>[0]; re
 /** A step, or a call of a `map` step, by its place in the program. */
 type PlacedStep = { readonly pointer: string };
 
-/**
- * The data flow of a program, collected while the program is checked. The check itself resolves each name, so that a name is recorded
- * exactly if it exists at its place.
- */
+/** The data flow of a program, recorded while the program is checked: each name that a part reads, and that exists at this place. */
 export type FlowRecord = {
   /** Records the names that a step can use (`scope`). Returns the same names, with a function that records those that the step uses. */
   enter(step: PlacedStep, scope: Scope): Scope;

@@ -2,7 +2,8 @@ import type { JsonSchema } from "@svc/catalog";
 import { type FaultText, isObject } from "@svc/core";
 
 /**
- * Returns a hint that says where in the document a misplaced field belongs. Returns undefined if no part of the document has such a field.
+ * A function that returns a hint for a misplaced field: where in the document this field belongs. It returns undefined if no part of the
+ * document has such a field.
  */
 export type FieldPlaces = (name: string) => FaultText | undefined;
 

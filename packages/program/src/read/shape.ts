@@ -68,7 +68,10 @@ export type ShapeReader = {
   items(node: ShapeNode, count: Bounds, example?: readonly JsonValue[]): readonly ShapeNode[] | undefined;
 };
 
-/** The fields of an object. `at` returns the node of a field by name; the node's value is undefined if the field is absent. */
+/**
+ * The fields of an object in a document. `at`: returns the value of a field by name, with its path; the value is undefined if the field is
+ * absent. `has`: true if the field exists.
+ */
 export type ShapeFields = { at(name: string): ShapeNode; has(name: string): boolean };
 
 /** Maximum number of unknown fields of an object that are reported one by one. */

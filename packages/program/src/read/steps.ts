@@ -34,7 +34,7 @@ type ListPlace = {
   readonly isHandling?: boolean;
 };
 
-/** Reads a list of steps and all lists inside it. An id may occur only once in all of them. */
+/** Reads a list of steps, with the lists inside these steps. Records a fault if two steps in any of these lists have the same id. */
 export function readSteps(node: ShapeNode, reader: ShapeReader, context: StepContext): Step[] {
   const walk: Walk = { ...context, reader, seen: new Map(), count: 0, hasToldKinds: false };
   const steps = readList(node, { place: "program", inside: [] }, { min: 1, max: Number.MAX_SAFE_INTEGER }, walk);

@@ -6,7 +6,7 @@ import { celTime } from "./conversions.ts";
 import { boundOf } from "./cost.ts";
 import { type CelFailure, type CelOutcome, type ComputedText, evaluationOf } from "./evaluation.ts";
 
-/** The row that an expression is evaluated for. Null if the expression is evaluated once and not for each row. */
+/** The row for which an expression is evaluated. Null if the expression is evaluated only once, and not for each row. */
 export type CelRow = JsonObject | null;
 
 /** The values that an expression can use, except `row`. A name without a value is absent. The values must not change afterwards. */

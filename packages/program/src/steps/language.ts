@@ -120,8 +120,8 @@ export type StepCheckContext<Inner extends AnyStep> = {
 };
 
 /**
- * The results that a step leaves for later steps. `own`: the result under its own id. `inner`: the results under the ids of steps inside
- * it.
+ * The results of a step that later steps can use. `own`: the result under the step's own id. `inner`: the results under the ids of the steps
+ * inside it.
  */
 export type StepOutcomes = { readonly own: StepOutcome; readonly inner: readonly (readonly [string, StepOutcome])[] };
 

@@ -28,8 +28,8 @@ export function isCall(step: RowStep): step is MapCall {
 }
 
 /**
- * Step kind `map`: makes calls for each row of a set. Its result is a new set with the same rows. Each row gets fields from the answers of
- * its calls, and its final state (for example `failed`).
+ * A step of kind `map`: makes calls for each row of a set (list of rows). Its result is a new set with the same rows, to which fields from
+ * the answers and a final state (for example `failed`) are added.
  */
 export type MapStep = AnyStep &
   RowSource & {

@@ -16,8 +16,8 @@ export type CelKind =
   | "duration";
 
 /**
- * The arguments and the result of a function of expressions. An empty list of kinds means that every kind is accepted. `on`: the kind of
- * the receiver; absent if the function has none.
+ * One form of a function of the expression language: the types of its arguments, and of its result. An empty list of types means that any
+ * type is accepted. `on`: type of the value before the dot; absent if the function is not a method.
  */
 export type Signature = {
   readonly on?: readonly CelKind[];

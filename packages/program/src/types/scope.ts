@@ -10,7 +10,10 @@ import { fieldType, namesOf, typeOfConstant, typesOf, type ValueType } from "./s
  */
 export type RowSet = { readonly fields: ReadonlyMap<string, ValueType>; readonly hasStates: boolean };
 
-/** Returns the row set without the states of its rows (such as ok or failed). The fields stay the same. */
+/**
+ * Returns a row set (list of rows that a step made) without the information that its rows have states such as `failed`. The fields stay the
+ * same.
+ */
 export function withoutStates(set: RowSet | "any"): RowSet | "any" {
   return set === "any" ? "any" : { fields: set.fields, hasStates: false };
 }

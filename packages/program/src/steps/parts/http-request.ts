@@ -227,7 +227,10 @@ function readNamed(fields: ShapeFields, name: "headers" | "query", reader: Shape
   return values;
 }
 
-/** Returns the reason why a header cannot carry the idempotency key of a write, given the other headers. Returns undefined if it can. */
+/**
+ * Returns the reason why an HTTP header cannot carry the idempotency key of a write, for example because `headers` already has it. Returns
+ * undefined if it can.
+ */
 export function faultOfKeyHeader(name: string, headers: readonly string[]): string | undefined {
   const lower = name.toLowerCase();
   if (reservedHeaders.has(lower) || contentHeaders.has(lower)) return `svc sets ${lower} itself`;

@@ -85,8 +85,8 @@ export function withKept(
 }
 
 /**
- * Fields that a step adds to its rows. `row`: the form of the rows before the step. `kept`: name and type of each added field. `path`:
- * where the program names the added fields. `replaced`: the field that the step removes.
+ * The fields that a step adds to its rows. `row`: the fields of the rows before the step. `kept`: name and type of each added field. `path`:
+ * path in the program where they are named. `replaced`: a field that the step removes.
  */
 export type KeptFields = {
   readonly row: RowSet;

@@ -183,7 +183,7 @@ function secretPlaces(action: Action | undefined, { output }: Scope): SecretPlac
   return { takes, hint };
 }
 
-/** Returns the access class of a call, and if a repeated call has no further effect. Returns undefined for an unknown tool. */
+/** Returns the access class of a call, and if the call can be repeated without a further effect. Returns undefined for an unknown tool. */
 export function effectOf(
   { tool, http }: Pick<ToolCall, "tool" | "http">,
   actions: Check["actions"],

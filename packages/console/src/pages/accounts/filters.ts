@@ -37,5 +37,5 @@ export const accountsSearch: typeof search = {
   },
 };
 
-/** Values of the search parameters with which no dialog is open on the page of accounts. */
+/** Search parameters for the address of the accounts page with which none of the page's dialogs is open. */
 export const noDialog: AccountsSearch = { dialog: undefined, connect: undefined, for: undefined, like: undefined };

@@ -3,7 +3,7 @@ import type { ListQuarantinedPostsRequestSchema } from "@svc/gen/admin";
 import { listSearch } from "../../frame/list-search.ts";
 import { oneOfParam, textParam } from "../../shell/search-params.ts";
 
-/** The search parameters of the list of quarantined webhook posts (which svc could not turn into events). */
+/** Parameters in the address of the page that lists quarantined webhook posts (which svc could not turn into events). */
 export const quarantineSearch = listSearch(
   { toolkit: textParam, reason: textParam },
   {

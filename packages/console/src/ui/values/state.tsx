@@ -3,7 +3,7 @@ import { classNames } from "../class-names.ts";
 import { Icon } from "../icon.tsx";
 import styles from "./state.module.css";
 
-/** A state as an icon and a word. The tooltip explains the state, and has its word in the API. */
+/** Draws a state as an icon and a word. The tooltip explains the state, and names the word that the API uses for it. */
 export function State({ word }: { word: Word }) {
   const { tone, icon, says, label } = word;
   return (

@@ -27,7 +27,7 @@ export function timeOfColumn(text: string): number {
   return ms;
 }
 
-/** Column type for raw bytes: digests and sealed values. */
+/** Column type for raw bytes, such as digests and encrypted values. */
 export const bytes = customType<{ data: Buffer; driverData: Buffer }>({ dataType: () => "bytea" });
 
 /**

@@ -2,7 +2,7 @@ import { getTableColumns, getTableName, is } from "drizzle-orm";
 import { PgTable } from "drizzle-orm/pg-core";
 import * as schema from "./index.ts";
 
-/** A column of a table. `isWord`: true if its values are words of a fixed set. */
+/** A column of a database table. `isWord`: true if its values are words of a fixed set, such as states. */
 export type StoredColumn = {
   readonly table: string;
   readonly column: string;

@@ -5,8 +5,8 @@ import { projects } from "./projects.ts";
 import { dataKeyUses, vaultRotationStates } from "./words.ts";
 
 /**
- * Data keys, which seal values. Each project has one set and the deployment has one. A vault key wraps each data key. If a project's data
- * keys are deleted, its sealed values can never be opened again.
+ * Data keys, which encrypt stored values. Each project has one set of them, and so has the deployment. Each data key is itself encrypted
+ * with a vault key. If a project's data keys are deleted, its encrypted values can never be read again.
  */
 export const dataKeys = pgTable(
   "data_keys",

@@ -20,7 +20,7 @@ const selectSecrets = compose(
       select * from secrets k where k.project_id = wanted.project_id and k.name = wanted.name offset 0) s`,
 );
 
-/** Returns the sealed values of secrets, in the order of `places`; undefined for a secret that does not exist. */
+/** Returns the encrypted values of secrets, in the order of `places`; undefined for a secret that does not exist. */
 export async function findSecrets(db: Executor, places: readonly SecretAddress[]): Promise<(Buffer | undefined)[]> {
   const keyOf = (project: string, name: string) => `${project}/${name}`;
   const wanted = new Map(places.map((place) => [keyOf(uuidOfId(place.projectId), place.name), place]));

@@ -85,8 +85,8 @@ export function packedList<Table extends PgTable, const Name extends ColumnName<
 export type PackedRow = { readonly packed: string; readonly [apart: string]: unknown };
 
 /**
- * Selected columns that PostgreSQL returns as one JSON text, because one JSON parse costs less than many decoders. `text`: the SQL of the
- * selection. `read`: returns the decoded row.
+ * Selected columns that PostgreSQL returns as one JSON text, because parsing one JSON text costs less than many decoders. `text`: the SQL of
+ * the selection. `read`: returns the decoded row.
  */
 export type PackedList<Read extends object> = { readonly text: string; read(row: PackedRow): Read };
 
@@ -185,7 +185,7 @@ export function values<Shape extends Fields>(shape: Shape): StatementPart<Values
   };
 }
 
-/** A part of a statement that is included only if its value is `true`. It adds no parameters. */
+/** A part of an SQL statement that is included in the text only if its value is `true`. It adds no parameters. */
 export const flag: StatementPart<boolean, undefined> = {
   size: 0,
   names: () => undefined,

@@ -9,7 +9,7 @@ import { compose, query } from "../sql/compose.ts";
 import { type RawRow, rows, selectList } from "../sql/select-list.ts";
 import { arrayLiteral, statement } from "../sql/statement.ts";
 
-/** Columns of an active subscription that the routing and the delivery of events need. The secrets are sealed. */
+/** Columns of an active subscription that are needed to route events to it and to deliver them. The secrets are encrypted. */
 export type RoutedSubscription = Readonly<Row<typeof subscriptions, RoutedColumn>> & { projectId: ProjectId };
 
 const routedColumns = [
@@ -62,8 +62,8 @@ export type EntityRouting = {
 };
 
 /**
- * A project whose events this deployment must not deliver, because it moves or has moved to another cell. `hold`: state of the move. `to`:
- * the other cell.
+ * A project that takes no webhook posts in this deployment, because it is moving or has moved to another cell. `hold`: state of the move.
+ * `to`: the other cell.
  */
 export type HeldProject = { readonly hold: Exclude<ProjectHold, "">; readonly to: string };
 

@@ -15,8 +15,8 @@ const chunkSize = 50;
 const pageBytesMax = 8_388_608;
 
 /**
- * Returns the jobs of one page, and one more job if the list continues. `size`: number of jobs to show. It is smaller than requested if
- * their programs are too large for one response.
+ * Returns the jobs for one page of a list, and one job more if the list continues. `size`: number of jobs to show, which is smaller than
+ * requested if their programs would be too large for one response.
  */
 export async function readPage(
   repository: Pick<JobRepository, "list">,

@@ -132,8 +132,8 @@ type BegunJob = {
 };
 
 /**
- * Returns a job's progress, encrypted with `seal`, for the column `jobs.progress`. Returns null if there is nothing to store. `begun`: if
- * given, a step that has only begun is stored in a shorter form.
+ * Returns a job's progress, encrypted with `seal`, for the column `jobs.progress`. Returns null if there is nothing to store. `begun`: a
+ * step that has only begun, which is stored in a shorter form.
  */
 export function sealProgress(
   underway: StoredPosition,

@@ -129,9 +129,9 @@ export type RowRange = {
 };
 
 /**
- * Result of one attempt of a call. `busy`: the same call may still run on another node. `gone`: the tool no longer exists. `limited`:
- * nothing was sent; the job may try again after `waitMs` milliseconds. `unsent`: a simulation does not send this call. `withheld`: nothing
- * was sent, because the tool has changed and no approver has accepted that; `message` says this, and is undefined if it was said before.
+ * Result of one attempt of a call. `busy`: the same call may still run on another node. `gone`: the tool no longer exists. `limited`: not
+ * sent; try again after `waitMs` milliseconds. `unsent`: a simulation does not send it. `withheld`: not sent, because no approver has
+ * accepted a change of the tool; `message`: undefined if it was reported before.
  */
 export type AttemptResult =
   | {

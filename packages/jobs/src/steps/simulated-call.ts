@@ -35,8 +35,8 @@ const argumentsMax = 4_096;
 const masked = "***";
 
 /**
- * Returns what a simulated call would have sent. `count`: number of unsent writes; 1 for a write, 0 for a read. `calls`: the contents of
- * the write. `calls` is empty if the job already shows the maximum number of writes for this call.
+ * Returns what a simulated call would have sent. `count`: 1 for a write, 0 for a read. `calls`: the contents of the write; empty if the job
+ * already shows the maximum number of writes for this call.
  */
 export function unsentWrite(state: JobState, write: FilledWrite): UnsentWrites {
   const { call, place } = write;

@@ -47,7 +47,7 @@ type PlanOrigin = "simulated" | "retried";
 
 /**
  * Returns the change that parks a job until a person approves its program. `reason`: `simulated` after a simulation run, or `retried` before
- * another attempt. `confirmBy`: the contact who must also confirm the job's calls.
+ * another attempt. `confirmBy`: the contact who must confirm the job after the approval.
  */
 export function requestPlanApproval(
   state: JobState,

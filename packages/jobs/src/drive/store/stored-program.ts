@@ -39,8 +39,8 @@ function isOld({ sealedProgram }: Pick<JobProgramRecord, "sealedProgram">): bool
 }
 
 /**
- * Returns the text of a program in today's form. A program that a version before 0.2 stored keeps the meaning that it had in that version.
- * Throws SealError if the text cannot be opened.
+ * Returns the text of a program in the present form of the language, with an unchanged meaning if a version before 0.2 stored it. Throws
+ * SealError if the text cannot be decrypted.
  */
 export function openReadable(
   sealer: Sealer,

@@ -54,8 +54,8 @@ export type ProgramNote = DocumentFault<NoteCode>;
 const notesMax = 100;
 
 /**
- * Collects the faults of one document. The first 500 faults are listed, further ones are only counted. If a pointer names a missing part,
- * it is shortened to the part around it that exists. Pointers are also cut to 1,000 characters.
+ * Collects the faults of one document. The first 500 faults are listed, and others are only counted. If a fault is at a missing part, its
+ * pointer names the nearest part around it that exists. Pointers are cut to 1,000 characters.
  */
 export type FaultList<Code extends string = ProgramFaultCode> = {
   add(code: Code, path: Path, message: string, hint: FaultText): void;

@@ -24,7 +24,9 @@ function digest(name: "sha256" | "md5", characters: number): CelFunction {
   };
 }
 
-/** base64 functions as in CEL's extension library `encoders`, and functions that return a digest in lower-case hexadecimal. */
+/**
+ * Functions that svc adds to CEL: base64, as in CEL's extension library `encoders`, and SHA-256 and MD5 digests in lower-case hexadecimal.
+ */
 export const digestFunctions: readonly CelFunction[] = [
   {
     name: "base64.encode",

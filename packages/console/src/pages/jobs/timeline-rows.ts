@@ -57,7 +57,7 @@ export type JobTimes = {
 /** A tool call of a job's step, with the fields that the timeline needs. */
 export type DrawnCall = Pick<ToolCall, "id" | "stepId" | "toolSlug" | "outcome" | "createdAt" | "durationMs">;
 
-/** What the service returned about a job's steps: their states and receipts by step id, and the job's calls if they are few. */
+/** Data that the service returned about a job's steps: their states and receipts by step id, and the job's calls if they are few. */
 export type StepsNow = {
   readonly steps: ReadonlyMap<string, JobStep>;
   readonly receipts: ReadonlyMap<string, StepReceipt>;

@@ -52,7 +52,7 @@ function figuresOf(results: readonly RoundsResult[]): Figure[] {
   return [
     ...ratio("b/a", relay, 0.65),
     ...ratio("b/c", graphileWorker, 3),
-    ...ratio("b/d", pgBoss, 3),
+    ...ratio("b/d", pgBoss, 2),
     ...(has(server) && has(uncounted) ? [counters()] : []),
   ];
 }

@@ -142,7 +142,7 @@ export const summaryLines: readonly SummaryLine[] = [
     },
     figures: {
       "/ DBOS": /^one job: submitted to result, p50: svc \/ DBOS/,
-      "/ best": /^one job: submitted to result.*best of the others$/,
+      "first request / best": /^one job: submitted to first request.*best of the others$/,
     },
   },
   {

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { Agent, request } from "node:http";
+import { getPriority } from "node:os";
 import { createTestDataDir } from "@svc/testing/data-dir";
 import { createTestDatabase, type TestDatabase } from "@svc/testing/database";
 import { endLeases } from "@svc/testing/leases";
@@ -201,6 +202,8 @@ test("with roles, one process takes every request and the other runs jobs with r
   const answering = linesOf(roles).flatMap(({ msg, process = 0 }) => (msg === "call" ? [process] : []));
   expect(new Set(answering)).toEqual(new Set([1]));
   const rowsPid = processesOf(roles).get(2) ?? 0;
+  const requestsPid = processesOf(roles).get(1) ?? 0;
+  expect(getPriority(rowsPid)).toBeGreaterThan(getPriority(requestsPid));
   process.kill(rowsPid, "SIGKILL");
   // A `wait` step leaves a due task, which only the second process claims.
   const id = await submitWait(roles);

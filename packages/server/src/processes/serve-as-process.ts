@@ -1,9 +1,16 @@
+import { setPriority } from "node:os";
 import type { Config } from "../config/settings.ts";
 import type { Logger } from "../logger.ts";
 import { type Server, startServer } from "../server.ts";
 import { describeStartFault, endProcess, refuse, stopServer } from "../start/refusal.ts";
 import { reloadEnvironment } from "../start/reload.ts";
 import { openProcessLink, type ProcessLink } from "./link.ts";
+
+/**
+ * Priority of a process with the role `rows`, as in nice(1). If all processors are busy, the processes that take requests run first. Such a
+ * process still gets about a tenth of a processor, which is enough to keep its leases.
+ */
+const rowsNiceness = 10;
 
 /** Options of a process that a supervisor started. */
 export type ProcessOptions = {
@@ -29,6 +36,7 @@ export async function serveAsProcess({
   const link = openProcessLink();
   if (link === undefined)
     return refuse("--process is how SVC_PROCESSES starts its own processes; run svc serve without it");
+  if (config.processRole === "rows") setPriority(rowsNiceness);
   const asked = Promise.race([nextSignal(), link.stopped]);
   const serving = { isStarted: false };
   // A server that has not started yet has no work to finish.

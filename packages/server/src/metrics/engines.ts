@@ -1,5 +1,5 @@
 import { Counter, Histogram } from "prom-client";
-import { hasExemplars, observing, type Registers } from "./exemplars.ts";
+import { children, hasExemplars, observing, type Registers } from "./exemplars.ts";
 import type { MetricsSources } from "./gauges.ts";
 import type { Metrics } from "./types.ts";
 
@@ -61,11 +61,13 @@ export function registerEngines(
     buckets: askSeconds,
     registers,
   });
+  const callsOf = children((accessClass: string, outcome: string) => toolCalls.labels(accessClass, outcome));
+  const toolkitCallsOf = children((toolkit: string, outcome: string) => toolkitCalls.labels(toolkit, outcome));
   return {
     toolCalled({ accessClass, toolSlug, outcome, durationMs }) {
       const [toolkit = ""] = toolSlug.split(".", 1);
-      toolCalls.inc({ class: accessClass, outcome });
-      toolkitCalls.inc({ toolkit: isShared(toolkit) ? toolkit : "private", outcome });
+      callsOf(accessClass, outcome).inc();
+      toolkitCallsOf(isShared(toolkit) ? toolkit : "private", outcome).inc();
       observeTool(durationMs / 1000, accessClass);
     },
     renewed({ outcome, durationMs }) {

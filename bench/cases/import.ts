@@ -162,7 +162,7 @@ function report({ posts, calls, imports }: Result, bytes: number): CaseReport {
     notes: [
       `a generated document of ${(bytes / 1e6).toFixed(1)} MB; the import is made, checked and stored each time`,
       `open loop: ${ratePerSecond} posts, or calls, a second of one project, each timed from the moment it was due; the other project makes one import after another`,
-      "percentiles and loops are those of the last round; an import is timed from the request to the answer, beside the posts and calls",
+      "percentiles and loops are those of the last round; an import is timed from the request to the answer, next to the posts and calls",
       "memory: the most that the process held while it imported, less what it held before",
     ],
   };

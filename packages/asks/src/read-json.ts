@@ -4,8 +4,8 @@ import type { AskRecord } from "@svc/db/asks/repo";
 const depthMax = 32;
 
 /**
- * Returns the value of a JSON text with all digits of its numbers. Returns undefined if the text is not JSON, or if an object in it repeats
- * a name.
+ * Returns the value of a JSON text. Keeps all digits of its numbers, which JSON.parse would round. Returns undefined if the text is not
+ * JSON, or if an object in it repeats a name.
  */
 export function readJson(text: string): { readonly value: unknown } | undefined {
   try {

@@ -31,8 +31,8 @@ type Methods = Pick<ServiceImpl<typeof JobsService>, "createAskEndpoint" | "list
 const expireMax = 20_000;
 
 /**
- * Returns the methods CreateAskEndpoint, ListAskEndpoints and DeleteAskEndpoint. An ask endpoint is stored as a subscription. In the API,
- * its id has another prefix than that of a subscription.
+ * Returns the methods CreateAskEndpoint, ListAskEndpoints and DeleteAskEndpoint. An ask endpoint (a URL that receives the questions of
+ * jobs) is stored as a subscription. Only the prefix of its id in the API differs from that of a subscription.
  */
 export function askEndpointMethods(context: AskContext): Methods {
   const { db, clock, sealer, guard, dispatcher } = context;

@@ -21,7 +21,10 @@ export type Catalog = {
   readonly titles?: ReadonlyMap<string, readonly string[]> | undefined;
 };
 
-/** One external app, or the skills of a project. `actions`, `triggers` and `codeTools` are ordered by slug. */
+/**
+ * A toolkit: the tools of one external app, or the skills (programs promoted to tools) of a project. `actions`, `triggers` and `codeTools`
+ * are ordered by slug.
+ */
 export type Toolkit = {
   readonly slug: string;
   /**
@@ -68,7 +71,10 @@ export type Toolkit = {
   readonly codeTools: readonly CodeTool[];
 };
 
-/** A question about the real app of a shared toolkit. `path`: place of the answer, a field of the binding or a path in toolkit.yaml. */
+/**
+ * A question that a project answers before it uses a shared toolkit with its own app, for example about the app's address. `path`: where
+ * the answer is stored: a field of the project's settings, or a path in toolkit.yaml.
+ */
 export type BindingQuestion = { readonly ask: string; readonly path: string; readonly needed: boolean };
 
 /** An authentication scheme. Scopes and addresses have the deployment's values filled in. */
@@ -203,10 +209,13 @@ export type Verifier = {
   sign(post: UnsignedPost, secret: WebhookSecret, at: SigningTime): UnsignedPost;
 };
 
-/** An answer of svc to a handshake. `body` is empty if the answer has none. */
+/** Response of svc to a handshake (the request with which an app checks a new webhook URL). `body` is empty if the response has none. */
 export type HandshakeAnswer = { readonly status: number; readonly contentType: string; readonly body: string };
 
-/** A request that may be a handshake. `method`: `GET`, `HEAD` or `POST`. `body`: parsed JSON, undefined for a request without a body. */
+/**
+ * A request that may be a handshake (a check of svc's webhook URL by the app). `method`: `GET`, `HEAD` or `POST`. `body`: parsed JSON,
+ * undefined for a request without a body.
+ */
 export type HandshakeRequest = Post & { readonly method: string; readonly query: URLSearchParams };
 
 /** The path at which svc receives the webhook posts for a toolkit (tools and webhooks of one app), with the rules for them. */

@@ -27,8 +27,8 @@ export function sidesOf(toolkits: Iterable<Pick<Toolkit, "slug" | "isLive">>, mo
 }
 
 /**
- * Returns the values of `isSandbox` that accounts in use may have: true for accounts that the sandbox made up, false for accounts of real
- * apps.
+ * Returns the values of an account's field `isSandbox` with which svc uses the account in this mode. The value is true for accounts that
+ * the sandbox made up, and false for accounts of real apps.
  */
 export function accountSidesOf(mode: SandboxMode): readonly boolean[] {
   if (mode === "on") return [true, false];

@@ -4,8 +4,9 @@ import { createDefinitionFile, DefinitionError, type FaultPath, type FileFault }
 import type { ToolkitDeploymentDocument, ToolkitDocument, ToolkitDocuments } from "../read/documents.ts";
 
 /**
- * Facts about the real app with which a project uses a shared toolkit: the addresses of the app (empty for none), answers to the questions
- * of the toolkit by path, and changes to the toolkit's definition files (JSON Merge Patch, RFC 7396).
+ * A project's own settings for a shared toolkit (an app's tools that svc ships), by which the toolkit calls the app of the project. They
+ * contain the app's addresses (empty for none) and changes to the toolkit's definition files (JSON Merge Patch, RFC 7396). `values`:
+ * answers to the toolkit's questions, by the path in the definition that each answer fills in.
  */
 export type ToolkitBinding = {
   readonly baseUrl: string;
@@ -16,20 +17,23 @@ export type ToolkitBinding = {
   readonly overlay: NonNullable<ToolkitDeploymentDocument["overlay"]>;
 };
 
-/** Returns the text in which the binding of a toolkit is stored in place of a definition. */
+/**
+ * Returns the text that the database stores for a project's copy of a shared toolkit, instead of a full definition. It contains the
+ * toolkit's slug and the project's settings (the binding).
+ */
 export function boundText(slug: string, binding: ToolkitBinding): string {
   return JSON.stringify({ shared: slug, binding });
 }
 
-/** Returns the toolkit and the binding of a text that `boundText` made. */
+/** Returns the slug of the shared toolkit and the project's settings for it (the binding). Both were stored as one text by `boundText`. */
 export function readBoundText(text: string): { readonly slug: string; readonly binding: ToolkitBinding } {
   const { shared, binding } = JSON.parse(text) as { shared: string; binding: ToolkitBinding };
   return { slug: shared, binding };
 }
 
 /**
- * Returns the values of a deployment file that say the same as a binding. Throws DefinitionError if an address of the binding is malformed.
- * Its faults name fields of the binding.
+ * Returns a project's settings for a shared toolkit (the binding) in the form of a deployment file, so that the same code applies them.
+ * Throws DefinitionError if an address is malformed. Its errors name fields of the binding.
  */
 export function deploymentOf(slug: string, binding: ToolkitBinding) {
   const { baseUrl, authorizeUrl, tokenUrl, scopeBase, overlay } = binding;
@@ -51,15 +55,19 @@ const fields: Readonly<Record<string, string>> = {
   scope_base: "scopeBase",
 };
 
-/** Returns a fault of a deployment file as a fault of the binding from which the file was made. */
+/**
+ * Returns an error of a deployment file as an error of the project's settings (the binding) from which `deploymentOf` made the file. For
+ * example, the field `auth_url` becomes `authorizeUrl`.
+ */
 export function namedAsField(fault: FileFault): FileFault {
   const [, field = "", rest = ""] = /^toolkits\.\w+\.(\w+)(.*)$/.exec(fault.path) ?? [];
   return field === "" ? fault : { ...fault, path: `${fields[field] ?? field}${rest}` };
 }
 
 /**
- * Returns the definition of a shared toolkit with the answers of a binding in their places. Leaves out what a project cannot use: the
- * webhook, the triggers and the questions. Throws DefinitionError if an answer has a path that the toolkit does not ask for.
+ * Returns the definition of a shared toolkit with a project's answers to the toolkit's questions filled in. Leaves out the parts that a
+ * project cannot use: the webhook, the triggers and the questions. Throws DefinitionError if an answer has a path for which the toolkit has
+ * no question.
  */
 export function answered({ toolkit, tools, sayings }: ToolkitDocuments, { values }: ToolkitBinding): ToolkitDocuments {
   const { webhook: _webhook, binding: asked = [], ...own } = toolkit;
@@ -102,8 +110,8 @@ function placeOf(path: string, text: string): { readonly steps: FaultPath; reado
 }
 
 /**
- * Returns the question of a toolkit whose answer is at a place of its definition, such as `always.headers.X-App-Version`: the path of the
- * question. Returns undefined if the binding has no answer there.
+ * Returns the path of the question whose answer filled in a given place of a toolkit definition, such as `always.headers.X-App-Version`.
+ * Returns undefined if the project gave no answer for this place.
  */
 export function questionAt(place: string, { values }: ToolkitBinding): string | undefined {
   const steps = JSON.stringify(stepsOf(place));

@@ -58,7 +58,10 @@ const deploymentPlaceholder = /\{\{\s*deployment\.(\w+)\s*\}\}/g;
 const accountPlaceholder = /\{\{\s*account\.(\w+)\s*\}\}/g;
 const keyPlaceholder = /\{\{\s*credential\.key\s*\}\}/g;
 
-/** Path segment of a base URL in whose place svc sends the API key of an account (`placement: path`). */
+/**
+ * Placeholder in the path of an app's base URL. For an app that expects the API key in the path (`placement: path`), svc puts the account's
+ * key there when it sends a request.
+ */
 export const keySegment = "{{credential.key}}";
 
 /**

@@ -10,8 +10,8 @@ const addresses = [
 ] as const;
 
 /**
- * Returns the questions about the real app that a project answers to bind a shared toolkit to it: its addresses, and what the definition
- * asks for in addition. They are in the order in which to ask them.
+ * Returns the questions that a project answers before it can use a shared toolkit with its own app: first the app's addresses, then the
+ * additional questions of the toolkit's definition. The order is the one in which to ask them.
  */
 export function questionsOf({ baseUrl = "", auth, binding = [] }: ToolkitDocument): readonly BindingQuestion[] {
   const text = JSON.stringify([baseUrl, auth]);

@@ -67,7 +67,10 @@ export function buildToolkit(documents: ToolkitDocuments, bindings: Bindings): T
   }
 }
 
-/** Compiles a toolkit like `buildToolkit`, and yields after each of its tools, so that other work can run in between. */
+/**
+ * Compiles a toolkit (one app's tools and webhooks) from its parsed definition files, in which the checks found no error. Yields after each
+ * of its tools, so that other work can run in between.
+ */
 export function* buildInSteps(
   { toolkit, tools, sayings }: ToolkitDocuments,
   bindings: Bindings,

@@ -149,8 +149,8 @@ function* renderForm(body: unknown, own: Tree | undefined, scope: TemplateScope)
 }
 
 /**
- * True if the value of a field of a query or form has the given filter. With `deep`, svc writes one field for each member, such as
- * `filter[state]`; with `repeat`, one field of the same name for each item.
+ * True if the template of a query or form field uses the filter `wanted`. A filter changes how svc writes the value. The filter `deep`
+ * writes one field for each member, such as `filter[state]`; `repeat` writes one field of the same name for each list item.
  */
 export function isFieldWith(wanted: TemplateFilter["name"], fields: Tree, name: string): boolean {
   const tree = fieldOf(fields, name);

@@ -219,7 +219,8 @@ function checkShared(files: ToolkitFiles): void {
 }
 
 /**
- * Does the same checks as checkDefinitions, in steps of about one tool each. Yields between steps, so that the caller may run other work.
+ * Checks the files of one toolkit (an app's tools and webhooks), in steps of about one tool each. Yields between two steps, so that the
+ * caller may run other work. Errors are recorded with their file.
  */
 export function* checkInSteps(files: ToolkitFiles): Generator<void> {
   const { folder, toolkit: file, tools } = files;

@@ -58,7 +58,10 @@ function checkRate(file: DefinitionFile, { rate }: Partial<ToolkitDocument>): vo
   }
 }
 
-/** Returns the names allowed in `{{account.*}}` in this toolkit's definition files; `any` if the toolkit's declaration is invalid. */
+/**
+ * Returns the names that templates of this toolkit may use after `account.`, as in `{{account.region}}`. Returns `any` if the toolkit's
+ * declaration of these names is itself invalid, so that no further errors follow from it.
+ */
 export function accountNames(file: DefinitionFile, document: Partial<ToolkitDocument>): ReadonlySet<string> | "any" {
   if (document.account === undefined && declares(file, "account")) return "any";
   return new Set((document.account ?? []).map(({ name }) => name));

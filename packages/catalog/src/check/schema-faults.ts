@@ -25,8 +25,8 @@ const faultsMax = 100;
 const lookedMax = 1_000;
 
 /**
- * Converts the verbose errors of the schema validator (Ajv), without duplicates. If there are more than 100 errors, the last error gives the
- * number of the others.
+ * Converts the verbose errors of the schema validator (Ajv), without duplicates. Returns at most 100 errors. If there are more, the last
+ * one says how many were left out.
  */
 export function toFaults(errors: readonly ErrorObject[] | null | undefined): SchemaFault[] {
   const found = withoutNoise(errors ?? []);

@@ -39,7 +39,7 @@ type ParameterOptions = {
 };
 
 /**
- * Returns the arguments for the path, query and headers of an API operation in an imported document. Cookies are left out, headers that svc
+ * Returns the arguments for the path, query and headers of an operation in an imported API document. Leaves out cookies, headers that svc
  * itself sends, and parameters that contain the credential. Throws LeftOutError if a required parameter is written in a way that svc cannot
  * send.
  */

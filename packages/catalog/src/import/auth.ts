@@ -23,8 +23,8 @@ export type ImportedAuth = {
 };
 
 /**
- * Endpoints of an OpenID provider, from the metadata at `url`. `issuer`: the issuer whose answers to a consent svc accepts. The provider
- * names itself so in its metadata.
+ * Addresses of an OpenID provider, read from its metadata at `url`. `issuer`: the provider's name for itself in the metadata. When a person
+ * gives consent, svc accepts only answers from this issuer.
  */
 export type OpenIdProvider = {
   readonly url: string;

@@ -32,7 +32,10 @@ function isDestructiveVerb(word: string): boolean {
   return destructiveVerbs.has(word) || destructiveStems.test(word);
 }
 
-/** Returns the first word of a text that is a verb of taking something away, in English, German, French or Spanish. */
+/**
+ * Returns the first word of a text that is a verb for removing something, such as `delete` or `cancel`, in English, German, French or
+ * Spanish.
+ */
 export function destructiveVerbIn(text: string): string | undefined {
   return wordsOf(text.slice(0, 500)).find((word) =>
     [word, word.replace(/s$/, ""), word.replace(/es$/, "")].some(isDestructiveVerb),
@@ -84,8 +87,8 @@ export function mayOnlyRead({ method, path, id }: Classed): boolean {
 }
 
 /**
- * True if a GET operation probably changes something: its id begins with an English verb of taking something away, or its id
- * or last path word is such a verb of another language. Its class stays `read`, and svc only suggests `destructive`.
+ * True if a GET operation probably removes something: its id begins with an English verb such as `delete`, or its id or last path word is
+ * such a verb of another language. Its access class stays `read`, and svc only suggests `destructive` to the person who imports.
  */
 export function mayTakeAway({ method, path, id }: Classed): boolean {
   if (method !== "GET") return false;

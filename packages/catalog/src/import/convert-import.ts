@@ -54,7 +54,10 @@ function readSource(request: ImportToolkitRequest): ImportSource {
   );
 }
 
-/** Returns the report of an import in the form of the API. `openKeys`: number of keys and grants that see the new tools at once. */
+/**
+ * Returns the report of an import in the form of the API. `openKeys`: number of keys and grants (people's permissions for agents) that can
+ * use the new tools immediately, because they are not limited to certain toolkits.
+ */
 export function reportMessage(report: ImportedReport, openKeys = 0): MessageInitShape<typeof ImportReportSchema> {
   const { title, version, format, baseUrl, foreignHost, operations, classes, leftOut, notes, suggestions } = report;
   return {

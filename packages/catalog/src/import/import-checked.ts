@@ -14,7 +14,7 @@ import { ImportError, type ImportFault, OpenIdNeededError } from "./import-fault
 import { importMcp, listingText, type McpImportOptions, type McpListing } from "./import-mcp.ts";
 import { type ImportedToolkit, type ImportOptions, readOpenapi } from "./import-openapi.ts";
 
-/** Options of an import as the caller chooses them. */
+/** Options that the caller of the API chooses for the import of an app's tools. Options that svc sets itself are not included. */
 export type ChosenImportOptions = Omit<ImportOptions, "refused" | "accepted" | "openId">;
 
 /**

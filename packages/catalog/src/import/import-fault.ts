@@ -22,7 +22,10 @@ export class ImportError extends Error {
   }
 }
 
-/** Error for a document whose authentication needs the metadata at an address, which the thread of the import does not read. */
+/**
+ * Error for a document whose authentication needs the metadata of an OpenID provider. The import runs in a thread that makes no requests,
+ * so the caller must read the metadata and run the import again.
+ */
 export class OpenIdNeededError extends Error {
   override name = "OpenIdNeededError";
   readonly url: string;
@@ -33,7 +36,7 @@ export class OpenIdNeededError extends Error {
   }
 }
 
-/** Error for an operation that does not become a tool. `message`: the reason in one word, such as `upload`. */
+/** Error for an operation of an imported API that cannot become a tool. `message`: the reason in one word, such as `upload`. */
 export class LeftOutError extends Error {
   override name = "LeftOutError";
 }

@@ -79,7 +79,10 @@ export function importMcp(listing: McpListing, options: McpImportOptions): Impor
   };
 }
 
-/** Returns what an MCP server says of itself and its tools as one text, without the ids of messages, which differ at each reading. */
+/**
+ * Returns the description of an MCP server and its tools as one text. It omits the ids of messages, which differ at each reading, so that
+ * an unchanged server gives the same text.
+ */
 export function listingText({ pages, ...server }: McpListing): string {
   return JSON.stringify({ ...server, tools: readTools(pages).map(({ node }) => node) });
 }

@@ -70,10 +70,10 @@ export type ImportedReport = {
 };
 
 /**
- * Result of an import. `definitionJson`: the toolkit's definition, as PublishToolkit takes it. `names`: the tool name that an import gave
- * to each operation, now or earlier. `moved`: the names that other operations had before, by operation. `flagged`: names of tools of earlier
- * imports that are suspicious now. `ruledClasses`: the access class that each tool has without overrides, or a
- * stricter one that its operation suggests.
+ * Result of an import. `definitionJson`: the toolkit's definition in the form that PublishToolkit accepts. `names`: the tool name of each
+ * operation, from this and earlier imports. `moved`: by operation, the tool names that belonged to other operations at an earlier import.
+ * `flagged`: names of earlier imported tools whose texts are now suspicious. `ruledClasses`: the access class of each tool as svc
+ * determines it, without the user's overrides; the stricter one if the operation suggests one.
  */
 export type ImportedToolkit = {
   readonly definitionJson: string;
@@ -97,9 +97,9 @@ export function importOpenapi(text: string, options: ImportOptions): ImportedToo
 }
 
 /**
- * Reads an OpenAPI document. Returns the function that makes its toolkit. A second call may only differ in `refused`: it uses the tools of
- * the first one, so that nothing is converted twice. If the first one had to shorten its tools, the second one makes them again, because
- * those that are left may fit whole. Both throw ImportError.
+ * Reads an OpenAPI document and returns a function that makes a toolkit from it. A second call of this function may differ only in
+ * `refused` (operations to leave out), and reuses the tools of the first call. If the first call had to shorten tools, they are made again,
+ * because fewer tools may fit unshortened. Both functions throw ImportError.
  */
 export function readOpenapi(text: string): (options: ImportOptions) => ImportedToolkit {
   const document = readDocument(text);
@@ -357,14 +357,17 @@ function withDistinctTexts(tools: ReadonlyMap<string, ImportedTool>): MadeTools[
   });
 }
 
-/** Returns the number of tools of each access class. */
+/** Returns the number of imported tools in each access class. */
 export function countClasses(tools: MadeTools["made"]): Record<AccessClass, number> {
   const counts = { read: 0, write: 0, destructive: 0 };
   for (const [, { document }] of tools) counts[(document as ActionDocument).class]++;
   return counts;
 }
 
-/** Returns the access class that each tool has without overrides, or a stricter one that its operation suggests, by the tool's name. */
+/**
+ * Returns for each imported tool, by name, the access class that svc determines from the operation, without the user's overrides. If svc
+ * also suggests a stricter class for the operation, returns the stricter one.
+ */
 export function ruledClassesOf(tools: MadeTools["made"]): ImportedToolkit["ruledClasses"] {
   return Object.fromEntries(tools.map(([name, { ruledClass }]) => [name, ruledClass]));
 }

@@ -149,7 +149,10 @@ type McpSource = Omit<McpImportOptions, "refused" | "accepted" | "oauth"> & {
 /** Source of an import: an OpenAPI document, or an MCP server. */
 export type ImportSource = ({ readonly kind: "openapi" } & DocumentSource) | ({ readonly kind: "mcp" } & McpSource);
 
-/** A source that was read again. `listingAccountId`: the account that lists the tools of an MCP server; undefined for none. */
+/**
+ * The toolkit that svc made by reading a source (a document or an MCP server). `listingAccountId`: the account with which svc lists the
+ * tools of an MCP server; undefined for none.
+ */
 export type ReadImport = ImportedAndCompared & { readonly listingAccountId: AccountId | undefined };
 
 /** The toolkit (the tools of one app) that an import made, with its definition as JSON text, its names of tools, and the report. */

@@ -4,8 +4,8 @@ import type { DocumentNode } from "./read.ts";
 import { safeText, wordsOf } from "./texts.ts";
 
 /**
- * The properties of a schema that a tool's schema can have. `order`: names and schemas, those first that the schema requires.
- * `requiredCount`: number of the required ones. `places`: place of each name in the document.
+ * The properties that a tool's schema takes from an imported schema. `order`: names and schemas; required properties come first.
+ * `requiredCount`: number of required properties. `places`: position of each name in the document.
  */
 export type KnownProperties = {
   readonly order: readonly (readonly [name: string, schema: unknown])[];

@@ -6,8 +6,9 @@ const keyword = "x-mcp-header";
 const dataKeywords = ["const", "default", "enum", "examples"];
 
 /**
- * True if MCP allows the headers in which a tool's input schema wants arguments repeated (`x-mcp-header`, MCP 2026-07-28, Streamable HTTP).
- * Clients must not offer a tool with other headers. The schema must have few values, because this function is recursive.
+ * True if an MCP tool's input schema has only valid `x-mcp-header` keywords. Such a keyword asks the client to repeat an argument in an
+ * HTTP header (MCP 2026-07-28). The specification forbids clients to offer a tool with an invalid one. The schema must be small, because
+ * this function is recursive.
  */
 export function hasAllowedHeaders(schema: DocumentNode): boolean {
   return areAllowed(schema, { names: new Set(), isArgument: false, isNamed: true });

@@ -79,8 +79,8 @@ const limits: readonly (readonly [input: SchemaLimits, output: SchemaLimits])[] 
 ];
 
 /**
- * Returns the tool that an operation of an OpenAPI document becomes. Throws LeftOutError if the operation cannot become a tool. `earlier`:
- * the tool that a call with a higher `bytesMax` returned, which saves the attempts that were too large then.
+ * Returns the tool that svc makes from an operation of an OpenAPI document. Throws LeftOutError if the operation cannot become a tool.
+ * `earlier`: the result of a call with a higher `bytesMax`; schema sizes that were already too large then are not tried again.
  */
 export function toolOf(
   context: OperationContext,
@@ -97,8 +97,9 @@ export type ToolSchemaLimits = { readonly input: SchemaLimits; readonly output: 
 export type FittingTool = { readonly tool: ImportedTool; readonly bytes: number; readonly attempt: number };
 
 /**
- * Tries the limits from the highest to the lowest. Returns the first tool from `make` that has at most `bytesMax` bytes. Throws
- * LeftOutError if every tool is larger. `earlier`: the result for a higher `bytesMax`, after which the attempts continue.
+ * Makes a tool repeatedly, each time with lower limits for the size of its schemas, until it has at most `bytesMax` bytes. Returns this
+ * tool. Throws LeftOutError if even the smallest one is larger. `earlier`: the result of a call with a higher `bytesMax`; the limits that
+ * this call tried are not tried again.
  */
 export function fittingTool(
   bytesMax: number,

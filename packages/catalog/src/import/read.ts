@@ -182,8 +182,8 @@ export function resolved(root: DocumentNode, value: unknown): DocumentNode {
 const annotations = ["title", "description", "default", "deprecated", "readOnly", "writeOnly", "examples", "example"];
 
 /**
- * Returns the target of a reference with the keywords that describe the value at the place of the reference. Returns the target itself if
- * `given` is not a reference, or has no such keyword.
+ * Returns the target of a `$ref`. If the object with the `$ref` also has a title, a description or a similar keyword, this keyword replaces
+ * the target's. Returns the target unchanged if `given` is not a reference, or has no such keyword.
  */
 export function withSiblings(given: unknown, target: DocumentNode): DocumentNode {
   if (!isObject(given) || typeof given["$ref"] !== "string") return target;

@@ -5,9 +5,9 @@
 const invisible = /[\p{Cc}\p{Cf}\u{e0000}-\u{e007f}]/gu;
 
 /**
- * Returns a text of a document as `plainText` does. Returns undefined if the text is suspicious: it gives orders to its reader, or contains
- * hidden characters or long encoded data. Both the text of the document and the plain text are judged, because removed characters can
- * separate the words of an order.
+ * Returns a text of an imported document as one line of plain words (see `plainText`). Returns undefined if the text is suspicious: it
+ * gives orders to its reader, or contains hidden characters or long encoded data. Both the original and the plain text are checked, because
+ * removed characters can separate the words of an order.
  */
 export function safeText(value: unknown, lengthMax: number): string | undefined {
   if (typeof value !== "string") return "";

@@ -30,15 +30,18 @@ const nameMax = 60;
 /** Maximum characters of a path in `keyOf`. It bounds the names that are stored with the source of a toolkit. */
 const keyPathMax = 300;
 
-/** Returns the method and the path of an operation, such as `GET /pets`. Of a very long path, it has the digest instead. */
+/**
+ * Returns the method and the path of an operation, such as `GET /pets`. If the path is very long, returns a digest of the path instead of
+ * it.
+ */
 export function keyOf({ method, path }: Operation): string {
   if (path.length <= keyPathMax) return `${method} ${path}`;
   return `${method} sha256:${createHash("sha256").update(path).digest("hex")}`;
 }
 
 /**
- * Returns a tool name for each operation. An operation in `known` keeps its name. The other names are made from the operation's id, or its
- * method and path, with a hash if such a name is not unique.
+ * Returns a tool name for each operation. An operation that was imported before (in `known`) keeps its name. New names are made from the
+ * operation's id, or its method and path, with a hash if such a name is not unique.
  */
 export function namesOf(operations: readonly Operation[], known: ToolNames): string[] {
   // If the document lost an operation, its name is free, for example for the same operation at another path.
@@ -58,7 +61,10 @@ export function namesOf(operations: readonly Operation[], known: ToolNames): str
   });
 }
 
-/** Throws ImportError if an override makes a DELETE `read`, which no tool may be. */
+/**
+ * Throws ImportError if an override gives the access class `read` to an operation with the method DELETE. svc never allows this class for a
+ * DELETE.
+ */
 export function checkReads(
   operations: readonly Operation[],
   names: readonly string[],
@@ -73,8 +79,8 @@ export function checkReads(
 }
 
 /**
- * Returns the choice for a tool without its class, if the class is milder than that of the operation. A person chose it for the operation
- * that had the tool's name before.
+ * Returns the user's override for a tool, but without its access class if that class is less strict than the operation's own. Use this for
+ * a tool name that now belongs to another operation: the user chose the class for the earlier operation.
  */
 export function withoutMilderClass(override: ToolOverride | undefined, operation: Operation): ToolOverride | undefined {
   const chosen = chosenClass(override);
@@ -85,9 +91,9 @@ export function withoutMilderClass(override: ToolOverride | undefined, operation
 }
 
 /**
- * Returns the names of the operations, now and of earlier imports. A name of an earlier import is kept only if no other operation has it
- * now, and if the accepted or the new definition has the tool. A name for which a person made a choice is kept too, so that the choice
- * never applies to another operation.
+ * Returns the tool names of the operations, including names from earlier imports. An earlier name is kept only if no other operation has it
+ * now, and if the accepted or the new definition has the tool. A name for which the user made an override is also kept, so that the
+ * override never applies to another operation.
  */
 export function keptNames(
   { names: earlier, accepted, overrides }: Chosen & { readonly names: ToolNames },

@@ -72,7 +72,10 @@ function* patternsOf(value: unknown): Generator<string> {
  */
 const definitionSliceMs = 0.5;
 
-/** Begins work on the parts of a private toolkit's definition in short slices, between which other work of the node can run. */
+/**
+ * Returns an object that splits long work on a private toolkit's definition into slices of half a millisecond. Between two slices, other
+ * work of the node can run.
+ */
 export function createDefinitionSlices(): Slices {
   return createSlices(setImmediate, { ms: definitionSliceMs });
 }
@@ -90,7 +93,10 @@ export async function parsePrivateToolkit(definitionJson: string, ownerProjectId
   );
 }
 
-/** Does the checks of `parsePrivateToolkit`, and returns the parts of the definition as files. Rejects like it. */
+/**
+ * Does the checks of `parsePrivateToolkit`, and returns the parts of the definition as files. Rejects with DefinitionError if a check
+ * fails.
+ */
 export async function checkPrivateToolkit(definitionJson: string): Promise<ToolkitFiles> {
   const files = await readFiles(definitionJson);
   for (const _ of checkInSteps(files)) await setImmediate();
@@ -126,8 +132,8 @@ export async function parseKeptToolkit(
 }
 
 /**
- * Checks only the sizes of a definition and of its regular expressions, which is cheap. Rejects with DefinitionError. A definition that is
- * too large is refused so before a thread is started for its other checks.
+ * Checks only the sizes of a definition and of its regular expressions, which is cheap. Rejects with DefinitionError if they are too large.
+ * Call this first, so that no thread is started for the other checks of such a definition.
  */
 export async function checkDefinitionSize(definitionJson: string): Promise<void> {
   await readFiles(definitionJson);

@@ -22,8 +22,8 @@ type PhrasesByTool = ReadonlyMap<string, readonly string[]>;
 type GivenPhrases = { readonly tool: string; readonly phrases: readonly string[] };
 
 /**
- * Returns a private toolkit whose tools have the search phrases of a stored text. Returns the same toolkit if none of its tools has one.
- * The text of another toolkit's tools, or of tools that are gone, has no effect.
+ * Returns a private toolkit with the project's stored search phrases added to its tools. Returns the same toolkit if none of its tools has
+ * a phrase. Phrases of tools that the toolkit does not have are ignored.
  */
 export function withPhrases(toolkit: Toolkit, text: string): Toolkit {
   const phrases = readPhrases(text);

@@ -111,9 +111,9 @@ export type WebhookDocument = BodyDocument & {
 export type ExamplePhrasesDocument = Readonly<Record<string, readonly string[]>>;
 
 /**
- * A question about the real app of a shared toolkit. `path`: place of the answer in toolkit.yaml, such as `always.headers.X-App-Version`.
- * The answer to a path such as `always.headers:version` has the form `NAME: VALUE`. `needed`: true if calls fail without an answer; default
- * false.
+ * A question that a project answers before it uses a shared toolkit with its own app. `path`: place in toolkit.yaml that the answer fills
+ * in, such as `auth[0].name`. For a path with a colon, such as `always.headers:version`, the user answers with a header's name and value
+ * (`NAME: VALUE`). `needed`: true if calls fail without an answer; default false.
  */
 export type BindingDocument = { readonly ask: string; readonly path: string; readonly needed?: boolean };
 

@@ -90,7 +90,10 @@ function build(files: readonly ToolkitFiles[], deployment: Deployment | undefine
   };
 }
 
-/** Returns the definition files of a toolkit with the overlay that a deployment has for it. Checks nothing. */
+/**
+ * Returns the definition files of a toolkit with the operator's changes to them (the overlay in the deployment file). Does not check the
+ * result.
+ */
 export function overlay(files: ToolkitFiles, deployment: Deployment): ToolkitFiles {
   const patches = deployment.toolkits.get(files.folder)?.overlay;
   if (patches === undefined) return files;
@@ -159,8 +162,8 @@ function takesHost(tool: unknown, name: string): boolean {
 }
 
 /**
- * Returns a toolkit's definition file with the operator's overlay applied (JSON Merge Patch, RFC 7396). Errors of the result name both
- * files.
+ * Returns a definition file of a toolkit with the operator's changes (the overlay in the deployment file) applied as a JSON Merge Patch
+ * (RFC 7396). Errors in the result name both files.
  */
 export function overlayDefinition(
   file: DefinitionFile,

@@ -17,9 +17,10 @@ type StoredOptions = {
 type ToolsOfAcceptance = { readonly names: ReadonlySet<string>; readonly isAccepted: (name: string) => boolean };
 
 /**
- * Adds overrides to the stored options of a source, for the reads to come. They match the names of tools that an approver sees, and are
- * stored with the names that the import gave. A class applies only to tools whose changes are accepted; if such a tool got its name from
- * another operation, also from now on. Throws ImportError if an override is malformed or matches no tool, or if there are too many.
+ * Adds an approver's overrides (choices for imported tools) to the stored options of a source, so that later reads of the source apply
+ * them. Changed tool names are replaced by those that the import gave. A class applies only to tools whose changes are accepted, and then
+ * also to a tool that got its name from another operation. Throws ImportError if an override is malformed or matches no tool, or if there
+ * are too many.
  */
 export function addOverrides(
   options: string,

@@ -4,9 +4,9 @@ import type { ImportOverride } from "../import/tool-names.ts";
 import { type DefinitionObject, memberOf } from "./compare-definitions.ts";
 
 /**
- * Overrides that an approver sets together with an acceptance. `sourceNames`: the name that the import gave to a tool, by the name to which
- * an override of the import changed it. `moved`: tools of the next definition whose names other operations had before, and which are not
- * accepted; their class stays.
+ * Overrides (choices for imported tools) that an approver sets when accepting changes. `sourceNames`: the original name of each tool that
+ * an earlier override renamed, by its new name. `moved`: tools of the newer definition whose names belonged to other operations before and
+ * that are not accepted; the overrides do not change their class.
  */
 export type AcceptedOverrides = {
   readonly list: readonly ImportOverride[];
@@ -18,8 +18,8 @@ export type AcceptedOverrides = {
 export const descriptionMax = 800;
 
 /**
- * Returns a definition with overrides applied to its tools. `isNext`: true for the definition that the source gives, in which the class of a
- * moved tool stays.
+ * Returns a definition with an approver's overrides applied to its tools. `isNext`: true for the newer definition from the source. In it,
+ * the class of a tool stays unchanged if its name belonged to another operation before.
  */
 export function applyOverrides(
   { toolkit, tools }: DefinitionObject,

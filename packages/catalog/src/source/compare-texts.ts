@@ -27,8 +27,9 @@ export type ComparedDefinitions = {
 };
 
 /**
- * A request to apply accepted changes. Both definitions are JSON texts. `digest`: that of the differences which an approver has seen.
- * `options`: stored options of the source. `overrides`: those that the approver adds to them.
+ * A request to apply the changes of a toolkit that an approver accepted. `current`, `next`: both definitions as JSON texts. `digest`:
+ * identifies the differences that the approver has seen. `options`: stored options of the source. `overrides`: those that the approver adds
+ * to the options.
  */
 export type MergeTask = AcceptedChanges & {
   readonly current: string;
@@ -39,9 +40,9 @@ export type MergeTask = AcceptedChanges & {
 };
 
 /**
- * Result of `mergeChecked`: the new definition with the changes that wait further and the new options of the source, or the rules that it
- * would break. `isOutdated`: the
- * definitions are not those that the approver has seen. `fault`: an override is wrong.
+ * Result of `mergeChecked`: the new definition, the changes that still wait for an approver (`rest`), and the new options of the source.
+ * `isOutdated`: the definitions are no longer those that the approver has seen. `fault`: an override is wrong. `definitionFaults`: the
+ * rules that the new definition would break.
  */
 export type MergeResult =
   | { readonly definitionJson: string; readonly rest: ComparedDefinitions | undefined; readonly options: string }

@@ -7,8 +7,8 @@ import { readDifferences } from "./compare-texts.ts";
 import { readOptions } from "./source-options.ts";
 
 /**
- * Returns the source of a toolkit in the form of the API. A query in its address may contain a key, so it is left out. `binding`: that of a
- * bound copy.
+ * Returns the source of a toolkit (such as an OpenAPI document) in the form of the API. Leaves out the query of its address, because it may
+ * contain a key. `binding`: the project's settings, if the toolkit is its copy of a shared toolkit.
  */
 export function sourceMessage(
   source: ToolkitSource,

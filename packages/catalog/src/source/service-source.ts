@@ -33,7 +33,7 @@ type SourceCalls = Pick<
   "getToolkitSource" | "refreshToolkit" | "acceptToolkitChanges"
 >;
 
-/** Creates the calls that read a source again, and that accept what it has changed. */
+/** Creates the API calls that read a toolkit's source again, and that accept the changes found in it. */
 export function createSourceCalls(options: SourceCallsOptions): SourceCalls {
   const { db, importer, views, toolkitMessage } = options;
   const publish = createPublisher(views);
@@ -172,8 +172,8 @@ type WithStates = (
 ) => Promise<readonly ToolMessage[]>;
 
 /**
- * Creates the function that adds states to tools. It reads the waiting changes of a source once for each version of the project's catalog,
- * and only if the source has such changes.
+ * Creates the function that adds a state (accepted, changed or gone) to each tool of an imported toolkit. It reads the changes that wait
+ * for an approver once for each version of the project's catalog, and only if there are any.
  */
 export function createToolStates(db: Database): WithStates {
   const read = async (projectId: ProjectId, slug: string): Promise<OtherStates> => {
@@ -204,7 +204,10 @@ export function createToolStates(db: Database): WithStates {
   };
 }
 
-/** True if the project of a catalog view has toolkits that were imported, whose tools have states. */
+/**
+ * True if a project has imported toolkits. Only the tools of imported toolkits have a state: accepted, changed or gone. `sources`: the
+ * sources of the project's toolkits.
+ */
 export function hasStates({ sources }: Pick<CatalogView, "sources">): boolean {
   return [...sources].some(isImported);
 }

@@ -13,7 +13,7 @@ type SourceOptions =
  */
 export type ReadingAgain = { readonly document: string; readonly listingAccountId: string };
 
-/** Reads a source as svc does by itself: at its address, and with the same account as before. */
+/** Default choices for reading a source again: from its own address, and with the account that listed the tools before. */
 export const asBefore: ReadingAgain = { document: "", listingAccountId: "" };
 
 /** Names of tools by operation, as an import or a refresh leaves them. */
@@ -30,7 +30,7 @@ export function optionsText(source: ImportSource, { names, moved }: ToolNames): 
   return JSON.stringify({ ...others, names, moved });
 }
 
-/** Returns the import that reads a stored source again. */
+/** Returns the import request with which svc reads a stored source again. */
 export function importOf(
   { kind, slug, origin, options }: ToolkitSource,
   { document, listingAccountId }: ReadingAgain,
@@ -72,7 +72,10 @@ export function newSource(
 /** Time in milliseconds between two reads of a document that a project watches. */
 export const watchedEveryMs = 86_400_000;
 
-/** Returns differences of a source in the form in which they wait for an approver. */
+/**
+ * Returns the differences found in a source in the form in which the database stores them until an approver accepts them. Returns undefined
+ * if there are none.
+ */
 export function waitingOf(compared: ComparedDefinitions | undefined): WaitingChanges | undefined {
   if (compared === undefined) return undefined;
   const { changes, digest, count, nextDefinition } = compared;

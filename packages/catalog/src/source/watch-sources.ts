@@ -34,7 +34,10 @@ const retryMs = 3_600_000;
 /** Time in milliseconds between two looks for due sources, and the maximum number of sources that are read in one look. */
 const [everyMs, batch] = [15_000, 8];
 
-/** Creates the watcher of one node. The watchers of several nodes may run at the same time: a lease decides which one reads a source. */
+/**
+ * Creates the watcher of one node, which reads sources again when they are due. The watchers of several nodes may run at the same time: a
+ * lease (exclusive right for a limited time) decides which of them reads a source.
+ */
 export function createSourceWatcher(options: SourceWatcherOptions): SourceWatcher {
   const { db, clock, importer } = options;
   const stopping = new AbortController();

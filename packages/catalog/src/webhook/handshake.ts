@@ -16,8 +16,8 @@ const slackHandshake: HandshakeDocument = {
 const textBytesMax = 1_024;
 
 /**
- * Returns the properties of a webhook that concern handshakes: the allowed HTTP methods, whether a handshake may be unsigned, and the
- * function that answers a handshake.
+ * Returns the functions and settings with which a webhook answers handshakes (requests by which an app tests a new webhook): the allowed
+ * HTTP methods, if a handshake may be unsigned, and the function that makes the answer.
  */
 export function compileHandshakes(
   document: WebhookDocument,
@@ -92,8 +92,8 @@ function compileTree(value: unknown): Render<unknown> {
 }
 
 /**
- * A part of the text of a handshake's answer: literal text, or a placeholder. `isSigned`: true if the answer contains svc's HMAC of the
- * placeholder's value instead of the value.
+ * A part of the text with which svc answers a handshake (a request by which an app tests a new webhook): literal text, or a placeholder.
+ * `isSigned`: true if the answer contains svc's HMAC of the placeholder's value instead of the value.
  */
 export type AnswerPart = string | { readonly placeholder: Placeholder; readonly isSigned: boolean };
 

@@ -11,7 +11,10 @@ export function readText(file: string, what: string, context: CommandContext): P
   return readInput(file, what, context, requireText);
 }
 
-/** Returns the bytes of a file, or of standard input if `file` is `-`. Rejects with CommandError, as `readText` does. */
+/**
+ * Returns the bytes of a file, or of standard input if `file` is `-`. `what`: the option or argument that named the file, for errors.
+ * Rejects with CommandError if the bytes cannot be read.
+ */
 export function readBytes(file: string, what: string, context: CommandContext): Promise<Buffer> {
   return readInput(file, what, context, (bytes) => bytes);
 }

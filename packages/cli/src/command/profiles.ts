@@ -23,7 +23,10 @@ export function namedProfile(context: CommandContext): string | undefined {
   return named.get(context);
 }
 
-/** Returns a name of a profile. Throws CommandError if it has other characters than letters, digits, `.`, `-` and `_`, or more than 64. */
+/**
+ * Returns the given profile name unchanged. Throws CommandError if it has more than 64 characters, or others than letters, digits, `.`, `-`
+ * and `_`.
+ */
 export function profileName(name: string): string {
   if (/^[A-Za-z0-9][\w.-]{0,63}$/.test(name)) return name;
   throw new CommandError(
@@ -37,8 +40,8 @@ const stronger = ["SVC_URL", "SVC_API_KEY", "SVC_ADMIN_TOKEN"];
 
 /**
  * Returns the profile that a command uses: that of `--profile`, otherwise that of SVC_PROFILE, otherwise the current one. Returns undefined
- * if there is none, or if variables or options have a credential: it is never sent to a service for which it was not made. Throws
- * CommandError if the named profile does not exist.
+ * if there is none, or if options or variables give a credential, because that credential may be for another service than the profile's.
+ * Throws CommandError if the named profile does not exist.
  */
 export function profileOf(
   context: CommandContext,

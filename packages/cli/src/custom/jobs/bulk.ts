@@ -55,7 +55,7 @@ type JobFilterValues = {
   readonly origin?: (typeof originNames)[number];
 };
 
-/** Returns the fields of a ListJobs request that the options for jobs do not fill by themselves. */
+/** Returns the fields of a ListJobs request for the options `--status`, `--skill` and `--origin`, whose texts must first be converted. */
 export function jobFilterOf({
   status = "",
   skill = "",

@@ -13,7 +13,7 @@ import { passedOverText, pollFacts, programStateText, runHeader, runRow, runStat
 
 type RunsValues = { readonly program: string; readonly skipped?: true; readonly limit: number };
 
-/** The command `svc standing runs`, which lists the decisions about the runs of a schedule, newest first, or shows one run. */
+/** The command `svc standing runs`, which lists the runs of a schedule, newest first, also those that svc skipped, or shows one run. */
 export const addStandingRuns = command(
   StandingService.method.listStandingRuns,
   {

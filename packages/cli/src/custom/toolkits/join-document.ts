@@ -40,8 +40,8 @@ type Files = { readonly root: string; readonly keys: Map<string, string>; bytes:
 
 /**
  * Returns the text of an OpenAPI document in a file, or in standard input if `file` is `-`. Joins the local files to which the document
- * refers, because the service reads no other file, and notes their names. Rejects with CommandError for a file that cannot be read, that
- * is outside of the document's folder, or that is reached by a symbolic link. Does so too for a hidden file (its name or a folder's name
+ * refers, because the service reads no other file, and notes their names. Rejects with CommandError for a file that cannot be read, that is
+ * outside of the document's folder, or that is reached by a symbolic link. Also rejects for a hidden file (its name or a folder's name
  * begins with a dot), and for one whose name does not end as JSON or YAML.
  */
 export async function readDocumentFile(file: string, context: CommandContext): Promise<string> {

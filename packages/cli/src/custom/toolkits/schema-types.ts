@@ -93,7 +93,10 @@ function partOf(schema: unknown, reference: string): unknown {
   }, schema);
 }
 
-/** Returns the name in a step of a reference, such as `a/b` for `a~1b`. An invalid percent-encoding stays as it is. */
+/**
+ * Returns the name that one part of a JSON reference stands for: `a/b` for the part `a~1b` of `#/a~1b/c`. A part with an invalid
+ * percent-encoding is not decoded.
+ */
 export function stepOf(text: string): string {
   return decoded(text).replaceAll("~1", "/").replaceAll("~0", "~");
 }

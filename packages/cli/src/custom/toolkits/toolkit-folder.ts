@@ -92,8 +92,8 @@ export function definitionJsonOf({ toolkit, tools }: ToolkitFolder): string {
 }
 
 /**
- * Returns the place in the files of a toolkit (svc's definition of one app) at which a value of its definition is. `field`: place of the
- * value in the definition, such as `tools.list_orders.input` or `toolkit.webhook`; empty for the whole definition.
+ * Returns the file, the line and the path of a value of a toolkit's definition, for error messages. `field`: position of the value in the
+ * whole definition, such as `tools.list_orders.input` or `toolkit.webhook`; empty for the whole definition.
  */
 export function placeOf(
   { folder, toolkit, tools }: ToolkitFolder,

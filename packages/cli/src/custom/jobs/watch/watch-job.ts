@@ -32,8 +32,8 @@ Exit status: 0 succeeded; 1 failed, aborted, rejected, expired or cancelled, or 
 command shows a question and waits for its answer; otherwise it ends with 3. --wait and --no-wait choose one of the two.`;
 
 /**
- * Parts of the declaration that all commands which watch a job have: the help text of `--json`, the options `--wait` and `--no-wait`, and
- * the notes on how a watch ends.
+ * Parts of a command's declaration that are the same for all commands that watch a job: the help text of `--json`, the options `--wait` and
+ * `--no-wait`, and the notes on how a watch ends.
  */
 export const watchParts = {
   json: "the job as JSON instead of its result",

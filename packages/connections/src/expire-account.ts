@@ -7,8 +7,8 @@ import { type OperationalFilters, occurrenceOf, publishOperationalEvents } from 
 type ExpiringAccount = Pick<ConnectedAccount, "projectId" | "id" | "toolkitSlug" | "entityId">;
 
 /**
- * Sets an account to `expired` with `change`, and stores the operational event about it in the same transaction. Returns false and stores
- * no event if `change` returns false, which means that it changed nothing. `nowMs`: time of the change, epoch milliseconds.
+ * Sets an account to `expired` by calling `change`, and stores the operational event about it in the same transaction. If `change` returns
+ * false, nothing was changed; then no event is stored, and the result is false. `nowMs`: time of the change in epoch milliseconds.
  */
 export function expireWithEvent(
   { db, filters }: { readonly db: Database; readonly filters: OperationalFilters },

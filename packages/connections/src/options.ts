@@ -101,7 +101,7 @@ export type TestReadResult = {
 };
 
 /**
- * Makes a read of an app in the same way as the API method CallTool: with the same checks and call limits, and with an entry in the ledger.
- * Rejects with the errors of CallTool.
+ * Reads data from an app in the same way as the API method CallTool: with the same checks and call limits, and with an entry in the ledger
+ * (record of tool calls). Rejects with the errors of CallTool.
  */
 export type TestRead = (request: TestReadRequest) => Promise<TestReadResult>;

@@ -13,8 +13,8 @@ import type { ConnectionsOptions } from "./options.ts";
 import { leaseMs, type RenewalOptions, renewClaimed } from "./renewal.ts";
 
 /**
- * Renews the access tokens of connected accounts before they expire, in the background. It renews made-up accounts only of toolkits (apps)
- * that the sandbox plays, and real accounts only of the others.
+ * Renews the access tokens of connected accounts before they expire, in the background. For an app that the sandbox plays, it renews only
+ * made-up accounts; for a real app, only real accounts.
  */
 export type Refresher = {
   start(): void;

@@ -291,7 +291,10 @@ function methodsOf(metadata: Metadata): readonly unknown[] {
   return Array.isArray(methods) ? methods : ["client_secret_basic", "none"];
 }
 
-/** Path before the names of the documents that describe this service to issuers as a client. */
+/**
+ * Path below which svc serves the documents that describe it as an OAuth client. An OAuth server (issuer) reads such a document to learn
+ * about svc.
+ */
 export const clientDocumentsPath = "/oauth/clients/";
 
 function clientDocumentUrl(publicUrl: string, projectId: string, issuerKey: string): string {

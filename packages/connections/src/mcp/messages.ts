@@ -49,8 +49,8 @@ function isAnswer(value: Readonly<Record<string, unknown>>, id: unknown): boolea
 const questions = ["elicitation/create", "sampling/createMessage", "roots/list"];
 
 /**
- * True if a message of an MCP server is a request to the user, the model or the files of its client. svc has declared that it answers none,
- * so a server of 2025-11-25 that sends one waits in vain.
+ * True if a message of an MCP server is a request to the user, the model or the files of its client. svc has declared that it answers no
+ * such request. A server of the revision 2025-11-25 that sends one gets no answer.
  */
 export function isQuestion({ method, id }: Readonly<Record<string, unknown>>): boolean {
   return id !== undefined && typeof method === "string" && questions.includes(method);

@@ -42,8 +42,8 @@ const [urlElicitation, missingCapability] = [-32_042, -32_021];
 const refusalBytesMax = 65_536;
 
 /**
- * Puts the reason of a JSON-RPC error in place of the body of an HTTP answer 4xx, in which MCP servers give some errors. Returns every other
- * answer unchanged.
+ * If an HTTP answer has a 4xx status and its body is a JSON-RPC error, returns the answer with the error's message as its body. Some MCP
+ * servers report errors in this way. Returns every other answer unchanged.
  */
 export function refusalOf(answer: AppAnswer): AppAnswer {
   if (answer.kind !== "answer" || answer.status < 400 || answer.status > 499) return answer;

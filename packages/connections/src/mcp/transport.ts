@@ -18,10 +18,11 @@ type Context = {
 };
 
 /**
- * Creates the transport for calls to apps. Calls of tools of MCP servers go through sessions, one for each project, toolkit and account. All
- * other requests go to `network` unchanged. Before a call, svc compares the server's description of the tool with the one that a person
- * accepted. If they differ, the call is withheld, and `onDrift` is called with it. `onDrift` is also called if the server refuses the name
- * or the arguments of a call, because it may have changed the tool since. `countSessions`: returns the number of kept sessions.
+ * Creates the transport for calls to apps. Calls of tools of MCP servers go through sessions, one for each project, toolkit and account.
+ * All other requests go to `network` unchanged. Before a call, svc compares the server's description of the tool with the one that a person
+ * accepted. If they differ, svc does not send the call, and calls `onDrift` with it. `onDrift` is also called if the server refuses the
+ * name or the arguments of a call, because the server may have changed the tool since. `countSessions`: returns the number of kept
+ * sessions.
  */
 export function createMcpTransport(
   network: Context["network"],

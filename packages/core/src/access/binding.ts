@@ -18,12 +18,15 @@ export type Binding = {
 };
 
 /**
- * Scope of a job. It is the scope of the key that started the job. `accountId`: set if a person confirmed the call that the job makes; the
- * job may then use only this account.
+ * Scope of a job (the limits of its access). It is the scope of the key that started the job. `accountId`: set if a person confirmed the
+ * call that the job makes; the job may then use only this account.
  */
 export type JobBinding = Binding & { readonly accountId?: AccountId };
 
-/** Returns a scope made of its stored parts; undefined if all parts are empty. */
+/**
+ * Returns the scope of a key (the limits of its access), made of its stored parts. Returns undefined if all parts are empty, so that the
+ * key has no limits.
+ */
 export function bindingOf({ entityId, accessClasses, toolkitSlugs }: Binding): Binding | undefined {
   if (entityId === "" && accessClasses.length === 0 && toolkitSlugs.length === 0) return undefined;
   return { entityId, accessClasses, toolkitSlugs };
@@ -113,7 +116,7 @@ function toolsText({ accessClasses, toolkitSlugs }: Omit<Binding, "entityId">): 
 /** The properties of a tool that decide if a scope includes it. */
 type GrantableTool = { readonly slug: string; readonly class: AccessClass };
 
-/** Errors for calls that are outside the scope of a key. */
+/** Errors for calls that are outside the scope of a key (the limits of its access). */
 export const bindingFaults = defineFaults({
   /** A scoped key made a call that needs access to the whole project. */
   CALL_NOT_FOR_BOUND: {

@@ -60,7 +60,7 @@ export type ContextKey<Value> = { readonly id: symbol; readonly defaultValue: Va
  */
 export type CallContext = { readonly values: { get<Value>(key: ContextKey<Value>): Value } };
 
-/** Context key of the caller. The auth gate of packages/server sets the value; it is undefined for calls that need no key. */
+/** Context key of the caller. The check of API keys in packages/server sets the value; it is undefined for calls that need no key. */
 export const principalContext: ContextKey<Principal | undefined> = {
   id: Symbol("svc principal"),
   defaultValue: undefined,
@@ -73,8 +73,8 @@ export const principalContext: ContextKey<Principal | undefined> = {
 export const waitContext: ContextKey<(() => void) | undefined> = { id: Symbol("svc wait"), defaultValue: undefined };
 
 /**
- * Returns the project key that calls a service method. Throws a plain Error for any other caller. This would be a programming error,
- * because the auth gate has already refused other callers.
+ * Returns the project key that calls a service method. Throws a plain Error for any other caller. That would be a programming error,
+ * because the check of API keys has already refused other callers.
  */
 export function requireProject(ctx: CallContext): ProjectPrincipal {
   const principal = ctx.values.get(principalContext);

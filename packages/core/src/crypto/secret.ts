@@ -10,8 +10,9 @@ const signingSecretPattern = /^whsec_[A-Za-z0-9+/]+={0,2}$/;
 const signingSecretBounds = { min: 24, max: 64 };
 
 /**
- * Returns a new API key: `svc_`, 43 random base62 characters (256 bits), `_`, and the base62 CRC-32 of the text before it. In a cell, the
- * key begins with `svc_<cell>_`, so that proxies route by it. svc stores only the digest of a key.
+ * Returns a new API key: `svc_`, 43 random base62 characters (256 bits), `_`, and the base62 CRC-32 of the text before it. `cell`: name of
+ * this deployment if it is one of several behind one address; the key then begins with `svc_<cell>_`, so that proxies can route by it. svc
+ * stores only the digest of a key.
  */
 export function generateApiKey(cell?: string): string {
   const random = Array.from({ length: randomLength }, () => base62.charAt(randomInt(base62.length)));
@@ -19,7 +20,10 @@ export function generateApiKey(cell?: string): string {
   return `${body}_${checksumOf(body)}`;
 }
 
-/** Returns the beginning of the API keys that a deployment creates: `svc_` or, in a cell, `svc_<cell>_`. */
+/**
+ * Returns the beginning of the API keys that a deployment creates: `svc_`, or `svc_<cell>_` in a cell (one of several deployments behind
+ * one address).
+ */
 export function apiKeyPrefix(cell: string | undefined): string {
   return cell === undefined ? "svc_" : `svc_${cell}_`;
 }

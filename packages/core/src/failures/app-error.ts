@@ -102,8 +102,8 @@ const quoted =
   /"[^"]{0,500}"|\u201c[^\u201d]{0,500}\u201d|\u00ab[^\u00bb]{0,500}\u00bb|`[^`]{0,500}`|(?<![\p{L}\p{N}])'[^']{0,500}'(?![\p{L}\p{N}])/gu;
 
 /**
- * Returns a text in which `***` replaces digits, ids, addresses, quoted parts and the given values. Use it to show an app's words about a
- * row of a job, because rows stay in the job, and to compare the words of two errors.
+ * Returns a text in which `***` replaces digits, ids, addresses, quoted parts and the given values. Use it to show an app's error about a
+ * row of a job without the row's data, and to find out if two errors have the same words.
  */
 export function withoutValues(text: string, values: readonly string[] = []): string {
   const known = values.filter((value) => value.length >= valueMin).toSorted((a, b) => b.length - a.length);
@@ -118,8 +118,8 @@ export function withoutValues(text: string, values: readonly string[] = []): str
 const argumentsMax = 200;
 
 /**
- * Returns an app's refusal of a call of a job as a text that may leave the job: `***` replaces numbers, ids, quoted parts and the values of
- * the arguments. `message`: svc's message about the call. Undefined if the message has no words of an app.
+ * Returns an app's refusal of a job's call as a text that contains no data of the job's rows: `***` replaces numbers, ids, quoted parts and
+ * the values of the arguments. `message`: svc's message about the call. Returns undefined if the message contains no words of an app.
  */
 export function rowErrorText(message: string, args: unknown): string | undefined {
   const error = readAppError(message);

@@ -62,8 +62,8 @@ type FailureParts = Pick<Failure, "code" | "title" | "remedies" | "atMs"> & Part
 const titleMax = 700;
 
 /**
- * Returns a failure with its fingerprint. `detail`: the text that distinguishes failures with the same code, if the app gave no words.
- * Values in it, such as ids and numbers, do not change the fingerprint.
+ * Returns a failure with its fingerprint, a hash that groups failures with the same cause. `detail`: the text that distinguishes failures
+ * with the same code, if the app gave no words. Values in it, such as ids and numbers, do not change the fingerprint.
  */
 export function failureOf(kind: FailureKind | "run", parts: FailureParts, detail = ""): Failure {
   const failure = { ...nothing, ...parts, title: titleOf(parts.title) };

@@ -58,7 +58,10 @@ type FaultMaker<Args extends readonly unknown[]> = ((...args: Args) => Fault) & 
  */
 type FaultTable<Rows> = { readonly [Name in keyof Rows]: FaultMaker<FaultRowArgs<Rows[Name]>> };
 
-/** Returns a table of functions that create faults, one for each row. Example: `throw toolFaults.CALL_IN_PROGRESS(key)`. */
+/**
+ * Returns a table of functions that create faults (errors with which svc refuses a call), one for each row. Example: `throw
+ * toolFaults.CALL_IN_PROGRESS(key)`.
+ */
 export function defineFaults<Rows>(
   rows: {
     readonly [Name in keyof Rows]: Rows[Name] & NoInfer<CheckedFaultRow<Rows[Name]>>;

@@ -9,7 +9,8 @@ const markCharacters = 4;
 const cellPattern = /^[a-hjkmnp-tv-z][0-9a-hjkmnp-tv-z]{0,3}$/;
 
 /**
- * Returns the name of a cell (one of several deployments of svc behind one address). Throws an Error that says which names are possible.
+ * Returns a cell's name from a text, unchanged. A cell is one of several deployments of svc behind one address. Throws an Error that says
+ * which names are possible if the text cannot be such a name.
  */
 export function parseCell(text: string): string {
   if (cellPattern.test(text)) return text;
@@ -18,26 +19,32 @@ export function parseCell(text: string): string {
   );
 }
 
-/** True if `text` can be the name of a cell. */
+/** True if `text` can be the name of a cell (one of several deployments of svc behind one address). */
 export function isCell(text: string): boolean {
   return cellPattern.test(text);
 }
 
-/** Returns the last characters of the ids of projects that a cell creates, such as `00c2` for `c2`. Proxies route by them. */
+/**
+ * Returns the characters with which the ids of a cell's projects end, such as `00c2` for the cell `c2`. A cell is one of several
+ * deployments behind one address, and proxies route by these characters.
+ */
 export function cellMark(cell: string): string {
   return cell.padStart(markCharacters, "0");
 }
 
 /**
- * Returns the id of a new project. In a cell, the last characters of the id name the cell. 54 random bits and the time are left, so ids of
- * one cell do not repeat.
+ * Returns the id of a new project. `cell`: name of this deployment if it is one of several behind one address; the last characters of the
+ * id then name the cell. The id still has 54 random bits and the time, so that ids do not repeat.
  */
 export function createProjectId(atMs: number, cell: string | undefined): ProjectId {
   const id = createId("prj", atMs);
   return cell === undefined ? id : (`${id.slice(0, -markCharacters)}${cellMark(cell)}` as ProjectId);
 }
 
-/** Returns the beginning of the paths of incoming webhooks, `/webhooks/` or, in a cell, `/webhooks/<cell>/`. */
+/**
+ * Returns the beginning of the paths of incoming webhooks: `/webhooks/`, or `/webhooks/<cell>/` in a cell (one of several deployments
+ * behind one address).
+ */
 export function webhookBase(cell: string | undefined): string {
   return cell === undefined ? "/webhooks/" : `/webhooks/${cell}/`;
 }

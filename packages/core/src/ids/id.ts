@@ -76,7 +76,7 @@ export type AuditId = Id<"aud">;
 export type WebhookSecretId = Id<"wsc">;
 /** Id of the erasure (deletion of all data) of an entity (customer or user) or a project. */
 export type ErasureId = Id<"ers">;
-/** Id of one running process of the service. Leases belong to a node id. */
+/** Id of one running process of the service. The process that holds a lease (the temporary right to a task) is recorded by this id. */
 export type NodeId = Id<"node">;
 
 /**

@@ -16,8 +16,8 @@ export type JsonLimits = {
 };
 
 /**
- * How a text is parsed. `numbers`: `exact` (the default) keeps the digits of every number, `double` reads numbers like JSON.parse.
- * `repeats`: true refuses an object that repeats a name; otherwise its last value counts.
+ * How a JSON text is parsed. `numbers`: `exact` (the default) keeps the digits of every number; `double` reads numbers like JSON.parse.
+ * `repeats`: if set to `refused`, a text in which an object repeats a name is an error; otherwise the last value of the name counts.
  */
 export type JsonReading = { readonly numbers?: "exact" | "double"; readonly repeats?: "refused" };
 
@@ -27,9 +27,9 @@ const valuesPerTimeCheck = 256;
 const pieceLength = 65_536;
 
 /**
- * Parses JSON like `parseExactJson`. After every 4 ms (or `ms`) it awaits `turn`, so that other work can run. This is needed
- * because some texts take JSON.parse a hundred times as long as usual. Rejects with SyntaxError, also if the nesting is too deep, or with
- * JsonTooLargeError if another limit is exceeded.
+ * Parses JSON without losing digits of numbers, in slices: after every 4 ms (or `ms`) it awaits `turn`, so that other work can run. This is
+ * needed because some texts take JSON.parse a hundred times as long as usual. Rejects with SyntaxError, also if the nesting is too deep, or
+ * with JsonTooLargeError if another limit is exceeded.
  */
 export async function parseJsonInTurns(
   text: string,
@@ -55,8 +55,8 @@ export async function parseJsonInTurns(
 }
 
 /**
- * Resolves to true if an object in a JSON text repeats a name, like `repeatsName`. `value`: the parsed text. After every 4 ms of work,
- * awaits `turn`, so that other work can run. Use it for long texts.
+ * Resolves to true if an object in a JSON text has the same name twice. `value`: the parsed text. After every 4 ms of work, awaits `turn`,
+ * so that other work can run. Use it for long texts.
  */
 export async function repeatsNameInTurns(text: string, value: unknown, turn: () => Promise<void>): Promise<boolean> {
   const steps = countNames(text, value);

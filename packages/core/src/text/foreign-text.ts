@@ -20,7 +20,10 @@ export function readForeignText(bytes: Uint8Array, contentType?: string): Foreig
   return decode(bytes, declared);
 }
 
-/** Returns the bytes of a posted form, with each ASCII character as one byte. `read`: converts the bytes of one field to text. */
+/**
+ * Returns the bytes of a posted form in an encoding in which each ASCII character is one byte, so that the separators `&` and `=` can be
+ * found. A form in UTF-16 or UTF-32 is converted to UTF-8. `read`: converts the bytes of one field to text.
+ */
 export function asciiForm(
   bytes: Buffer,
   contentType?: string,
@@ -174,7 +177,10 @@ class NotTextError extends Error {
   readonly code = "EILSEQ";
 }
 
-/** Returns the text of a file from outside svc, like `readForeignText`. Throws an Error with the code EILSEQ if the bytes are not text. */
+/**
+ * Returns the text of a file from outside svc. The encoding is that of its byte order mark, otherwise UTF-8. Throws an Error with the code
+ * EILSEQ if the bytes are not text in this encoding.
+ */
 export function requireText(bytes: Uint8Array): string {
   const read = readForeignText(bytes);
   if ("text" in read) return read.text;

@@ -31,7 +31,10 @@ export function readInstant(text: string): Instant | undefined {
   return seconds === undefined ? undefined : { seconds, nanos: Number(fraction.slice(0, 9).padEnd(9, "0")) };
 }
 
-/** Returns the time of an RFC 3339 timestamp in whole epoch milliseconds, rounded down. Parses the text like `readInstant`. */
+/**
+ * Returns the time of an RFC 3339 timestamp in whole epoch milliseconds, rounded down. Returns undefined for other texts, and for a day,
+ * time or offset that does not exist.
+ */
 export function readTime(text: string): number | undefined {
   const instant = readInstant(text);
   return instant && instant.seconds * 1000 + Math.floor(instant.nanos / 1e6);

@@ -1,6 +1,6 @@
 /**
- * Limits, in bytes, on the memory that tasks of a node keep between their turns on the event loop. `projectMax` must be at least `eachMax`,
- * and `nodeMax` at least `projectMax`.
+ * Limits, in bytes, on the memory that tasks of a node keep while other work runs on the event loop. `projectMax` must be at least
+ * `eachMax`, and `nodeMax` at least `projectMax`.
  */
 export type MemoryBounds = {
   /** Maximum memory for one task, in bytes. */
@@ -29,7 +29,10 @@ export type MemoryHold = {
   release(): void;
 };
 
-/** The memory of a node that its tasks share. */
+/**
+ * The memory that tasks of a node may keep while they wait. All tasks of the node request it here, so that together they stay within the
+ * node's limit.
+ */
 export type HeldMemory = {
   /** Opens a memory account for a task of a project. An account costs nothing until the task requests memory. */
   open(projectId: string): MemoryHold;

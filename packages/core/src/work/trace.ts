@@ -53,12 +53,15 @@ export function useTracer(given: Tracer | undefined): void {
   tracer = given;
 }
 
-/** True if this process makes spans. A frequent caller asks it first, so that it makes no subject and no closure for nothing. */
+/** True if this process makes spans. Frequent callers check this first, so that they do not create the inputs of a span for nothing. */
 export function isTraced(): boolean {
   return tracer !== undefined;
 }
 
-/** Begins a span for a subject. Returns undefined, and calls nothing, if this process makes no spans. */
+/**
+ * Begins a span (a timed part of a trace) that `describe` makes from `subject`, for example from an API call. Returns undefined, without
+ * calling `describe`, if this process makes no spans.
+ */
 export function beginSpan<Subject>(describe: (subject: Subject) => SpanStart, subject: Subject): Span | undefined {
   return tracer?.begin(describe(subject));
 }
@@ -69,8 +72,8 @@ export function withinSpan<Result>(span: Span | undefined, work: () => Result): 
 }
 
 /**
- * Runs work within a span, and ends the span with it. `errorOf`: returns a word for a result that is a failure. Rejects as the work does;
- * the error of the span is then the name of the error's class.
+ * Runs `work` within a span, and ends the span when the work ends. `errorOf`: returns the error word of the span for a result that is a
+ * failure. If the work rejects, this function rejects with the same error, and the span's error is the name of the error's class.
  */
 export function spanned<Result>(
   span: Span | undefined,
@@ -100,7 +103,10 @@ export function currentTrace(): string | undefined {
   return tracer?.current()?.traceparent;
 }
 
-/** Describes the span of a claim that found work: which work, how much of it, and how many milliseconds the claim took. */
+/**
+ * Describes the span of a claim: a database query with which a node takes due work. `of`: the kind of the work. `claimed`: the number of
+ * rows taken. `tookMs`: duration of the query in milliseconds.
+ */
 export function claimSpan(claim: {
   readonly of: string;
   readonly claimed: number;

@@ -2,8 +2,8 @@ import { Lines } from "./lines.ts";
 import { createSpareTime } from "./spare-time.ts";
 
 /**
- * Turns on the event loop. In its turn, a piece of work may use the event loop for a short time. Projects get turns one after the other.
- * Each project has a queue with the project's id as its name.
+ * The order in which pieces of work use the event loop. In its turn, a piece of work may run for a short time. Projects get turns one after
+ * the other. Each project has a queue with the project's id as its name.
  */
 export type Turns = {
   /**
@@ -111,8 +111,9 @@ const sliceMs = 4;
 
 /**
  * Begins long work that is divided into slices, between which other work of the node may run. `next`: waits until the work may continue.
- * `onEnd`: called with the milliseconds of each slice that ends. `ms`: duration of a slice, in milliseconds. Default: 4. Work of tens of
- * milliseconds that no caller waits for needs shorter slices, because a call of another project passes some eight turns of the event loop.
+ * `onEnd`: called with the milliseconds of each slice that ends. `ms`: duration of a slice in milliseconds (default 4). Use shorter slices
+ * for work of tens of milliseconds that no caller waits for: a call of another project needs about eight rounds of the event loop, and may
+ * wait for a slice in each.
  */
 export function createSlices(
   next: () => Promise<void>,

@@ -80,8 +80,8 @@ const claimQueuesMax = 256;
 const endedMax = 2_000;
 
 /**
- * Claims due deliveries every `pollMs`, at the next known due time, and when `wake` is called. Claims are made in rounds: one round makes
- * as many claims as are needed to reach every queue.
+ * Claims due deliveries: takes them from the database, so that only this node sends them. Does so every `pollMs`, at the next known due
+ * time, and when `wake` is called. Claims are made in rounds: one round makes as many claims as are needed to reach every queue.
  */
 export class Claimer {
   readonly #options: ClaimerOptions;

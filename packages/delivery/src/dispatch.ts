@@ -23,8 +23,8 @@ const expireMax = 2_000;
 const leaseMarginMs = 2_000;
 
 /**
- * Returns the delivery engine of one node. It sends deliveries that are passed to `submit`, and deliveries that it claims itself. It
- * records every attempt.
+ * Returns the delivery engine of one node. It sends deliveries that are passed to `submit`, and due deliveries that it takes from the
+ * database. It records every attempt.
  */
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
   return new Engine(options);

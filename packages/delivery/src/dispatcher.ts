@@ -8,7 +8,7 @@ import type { BodyRenderer, OutgoingDelivery } from "./outgoing.ts";
 import type { Attempt } from "./send.ts";
 import type { Message } from "./sender.ts";
 
-/** Settings and dependencies of a dispatcher (it claims and sends the due deliveries of one node). */
+/** Settings and dependencies of a dispatcher, which takes the due deliveries of one node from the database and sends them. */
 export type DispatcherOptions = {
   db: Executor;
   clock: Clock;

@@ -37,9 +37,9 @@ class QueuePart {
 }
 
 /**
- * The deliveries that one node holds for one subscription: attempts in flight, and deliveries that wait for a turn (slot for an attempt).
- * The queue also knows if the endpoint fails. The queue of a failing endpoint takes only a probe (test delivery), which is claimed from the
- * database.
+ * The deliveries that one node has taken for one subscription: those that are being sent, and those that wait until they may be sent. The
+ * queue also knows if the endpoint fails. The queue of a failing endpoint takes only one delivery from the database, as a test of the
+ * endpoint (a probe).
  */
 export class EndpointQueue {
   readonly subscriptionId: SubscriptionId;

@@ -164,7 +164,10 @@ function partOf(bound: number, behind: boolean): number {
   return behind ? Math.max(1, Math.floor(bound / 2)) : bound;
 }
 
-/** The deliveries that a node holds, from the time they are taken until they are recorded or returned. Limited in number and bytes. */
+/**
+ * The deliveries that a node has in memory, from the time it takes them from the database until it records their result or returns them.
+ * Their number and their bytes are limited.
+ */
 export class Holdings {
   readonly #limits: Pick<ResolvedLimits, "heldMax" | "heldBytesMax">;
   #bytes = 0;

@@ -19,8 +19,8 @@ const batchMax = 500;
 const deadLinkMs = 30 * 86_400_000;
 
 /**
- * Returns the sweep that removes expired sessions and links of the console, expired keys of portal links, and what is left of expired
- * invitations and sign-ins.
+ * Returns the sweep (regular task) that removes expired sessions and links of the console, expired keys of portal links, and the remaining
+ * data of expired invitations and sign-ins.
  */
 export function consoleSweep({ db }: { db: Database }): Sweep {
   return {

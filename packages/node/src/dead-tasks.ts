@@ -51,8 +51,8 @@ const heldPauseMs = { first: 5_000, max: 60_000 };
 const adoptEveryMs = 600_000;
 
 /**
- * Returns the sweep that removes dead rows from the task tables every 5 seconds. Vacuum cannot remove them while a long transaction is
- * open. Many dead rows would make each claim of a task slow.
+ * Returns the sweep (regular task) that removes dead rows from the task tables every 5 seconds. Vacuum cannot remove them while a long
+ * transaction is open. If there are many dead rows, each search for a due task is slow.
  */
 export function deadTaskSweep(db: Executor, limits: DeadTaskLimits = defaults): Sweep {
   const compactDeliveries = createCompactor(db, "delivery_tasks", limits);

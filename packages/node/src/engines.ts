@@ -60,7 +60,7 @@ const minutesKeptMs = 48 * 3_600_000;
 const failuresKeptMs = 8 * 86_400_000;
 const batchMax = 2_000;
 
-/** Returns the sweep that deletes expired activity counters. It runs every hour. */
+/** Returns the sweep (regular task) that deletes expired activity counters. It runs every hour. */
 export function activitySweep({ db, eventRetentionMs }: ActivitySweepOptions): Sweep {
   return {
     what: "activity",
@@ -94,7 +94,7 @@ type Engines = {
 
 /**
  * Creates the background engines that this node is configured to run. `start` starts all of them together, and only once. `stop` ends the
- * engines that the shutdown of the node does not end.
+ * engines for renewal, sources, schedules and retention. The engines for deliveries and jobs are ended by the node's own shutdown.
  */
 export function createEngines(
   { clock, observer, engines: names = engineNames, ...parts }: NodeParts,

@@ -17,7 +17,10 @@ const deadCodeMs = dayMs;
  */
 const clientKept = { unusedMs: dayMs, usedMs: 90 * dayMs };
 
-/** Returns the sweep that removes expired codes and tokens of grants (people's permissions for agents), and unused clients. */
+/**
+ * Returns the sweep (regular task) that removes expired codes and tokens of grants (people's permissions for agents), and OAuth clients
+ * that are not used.
+ */
 export function grantSweep({ db }: { db: Database }): Sweep {
   return {
     what: "grants",

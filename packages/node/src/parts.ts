@@ -80,8 +80,8 @@ export type OpenRanges = {
 type ExplainedCause = { readonly id: string; readonly sentence: string; readonly remedy: string };
 
 /**
- * Returns the chain of causes of a resource, for example of a failed job. Without an id, it is that of the newest failure of the largest
- * group of the last hour; empty if nothing failed. Throws TRACE_ID_UNKNOWN and TRACE_NOT_FOUND.
+ * Returns the chain of causes of a resource, for example of a failed job. Without an id, explains the newest failure of the group with the
+ * most failures in the last hour; the chain is empty if nothing failed. Throws TRACE_ID_UNKNOWN and TRACE_NOT_FOUND.
  */
 export type Explain = (principal: ProjectPrincipal, id: string | undefined) => Promise<readonly ExplainedCause[]>;
 

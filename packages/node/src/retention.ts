@@ -11,8 +11,8 @@ export type RetentionOptions = {
 const batchPauseMs = 50;
 
 /**
- * Starts every sweep: one round at once, and another round after the pause of the sweep, until stopped. Sweeps run independently, because a
- * long round of one sweep (such as events) must not delay another (such as calls of a dead node).
+ * Starts every sweep (a regular task, such as the deletion of expired events): one run at once, and then another run after each pause,
+ * until stopped. The sweeps run independently, so that a long run of one does not delay the others.
  */
 export function startRetention({ clock, sweeps, onError }: RetentionOptions): { stop(): Promise<void> } {
   const stopped = new AbortController();

@@ -15,8 +15,8 @@ const waitMsMax = 25_000;
 
 /**
  * Iterates over events in pages, oldest first. Each page has the cursor after its events: store it when they are processed, and give it as
- * `cursor` to continue there. Pages without events are returned too, because their cursors are later. Rejects with the ConnectError of a
- * call that failed; the iteration can then begin again at the last cursor.
+ * `cursor` to continue there. Pages without events are returned too, because they also have a newer cursor. Rejects with the ConnectError
+ * of a call that failed; the iteration can then begin again at the last cursor.
  */
 export async function* pollEvents(
   { triggers }: Pick<SvcClient, "triggers">,

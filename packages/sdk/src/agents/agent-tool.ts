@@ -35,7 +35,7 @@ export type AgentSchema = {
   readonly [keyword: string]: unknown;
 };
 
-/** The call of a tool by a model. */
+/** A call of a tool that an AI model has requested. */
 export type AgentCall = {
   /** Id that the framework or the model gave to this call. With `runId`, svc makes the idempotency key of both. Empty counts as missing. */
   readonly callId?: string | undefined;
@@ -45,7 +45,9 @@ export type AgentCall = {
   readonly signal?: AbortSignal | undefined;
 };
 
-/** The answer to a call, for the model: a result, the outcome of a call without a result, or an error of svc. */
+/**
+ * The answer to a tool call in the form that the AI model receives: a result, the outcome of a call without a result, or an error of svc.
+ */
 export type ModelAnswer = Readonly<Record<string, unknown>>;
 
 /** A tool of svc for an agent. The adapters, such as `@svc/sdk/agents/ai`, turn it into a tool of their framework. */

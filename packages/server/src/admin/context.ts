@@ -6,7 +6,7 @@ import type { Node, PostQuotas, Quarantine } from "@svc/node";
 import type { Admission } from "../admission/admission.ts";
 import type { OidcSettings } from "../config/oidc.ts";
 
-/** Waits until it is the project's turn (projects take turns at each page of an export), then reads the page with `read` and returns it. */
+/** Reads one page of an export with `read` when it is the project's turn, and returns the page. Projects take turns at each page. */
 export type ExportPages = <Page>(projectId: ProjectId, read: () => Promise<Page>) => Promise<Page>;
 
 /** Dependencies of the methods of AdminService. */

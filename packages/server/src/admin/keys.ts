@@ -83,8 +83,8 @@ export function keyMethods({
 const hintCharacters = 4;
 
 /**
- * Generates a key and its secret text. Only a digest of the text is stored. `expiresAt`: null for a key that does not expire. `cell`: the
- * cell that the text names.
+ * Generates a key and its secret text. Only a digest of the text is stored. `expiresAt`: null for a key that does not expire. `cell`: name
+ * of this deployment if it is one of several behind one address; the text then contains it, so that proxies can route by it.
  */
 export function generateKey(
   options: Pick<ApiKey, "projectId" | "role" | "name" | "expiresAt"> &

@@ -18,8 +18,8 @@ export function requireName(name: string): string {
 }
 
 /**
- * Returns the scope to which the page tokens of an administrator's list are bound. The list covers all projects, so the scope has no
- * project.
+ * Returns the scope for which a page token of an administrator's list is valid: the call and its filters. The list covers all projects, so
+ * the scope has no project.
  */
 export function adminScope(call: string, filters: PageScope["filters"] = {}): PageScope {
   return { call, projectId: "", filters };

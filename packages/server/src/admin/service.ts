@@ -38,7 +38,9 @@ function rotationMessage(rotation: VaultRotation): VaultRotationMessage {
   });
 }
 
-/** Creates AdminService for a database. Every caller is the administrator, because the auth gate admits no other. */
+/**
+ * Creates AdminService for a database. Every caller is the administrator, because the check of credentials has already refused all others.
+ */
 export function createAdminService(context: AdminContext): ServiceImpl<typeof AdminService> {
   return {
     ...projectMethods(context),

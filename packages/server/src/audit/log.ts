@@ -13,7 +13,7 @@ import { deploymentProject, endAuditEvent, insertAuditEvent } from "@svc/db/audi
 import type { Database } from "@svc/db/connect";
 import type { AuditActor } from "@svc/db/schema/words";
 
-/** The one who takes an action: a caller of the API, a person who used a key or a link on a page, or the service itself. */
+/** The actor of an action: a caller of the API, a person who used a key or a link on a page, or the service itself. */
 export type Actor =
   | Principal
   | { readonly kind: "key"; readonly keyId: KeyId }

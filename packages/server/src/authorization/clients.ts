@@ -1,7 +1,7 @@
 import { isIPv4 } from "node:net";
 import { isPrintableText } from "@svc/core";
 
-/** An OAuth client: a program that asks a person for access (a grant). */
+/** An OAuth client: a program, such as an agent, that asks a person for access. */
 export type Client = {
   readonly id: string;
   /** Name that the client gave itself; not verified. Empty if it gave none. */

@@ -44,7 +44,7 @@ export function scopesOfTool(
   return [...accessScopes.filter((scope) => needed.includes(scope)), ...toolkits];
 }
 
-/** Returns the access classes of a grant. An empty list in a grant means all classes. */
+/** Returns the access classes of a grant (a person's permission for an agent). An empty list in the grant means all classes. */
 export function classesOf({ accessClasses: classes }: Pick<Binding, "accessClasses">): readonly AccessScope[] {
   return classes.length === 0 ? accessScopes : classes;
 }
@@ -102,7 +102,9 @@ function mayGive(key: Pick<ApiKey, keyof Binding | "agentTools">, group: AgentTo
   return mayUseAgentTools({ agentTools, binding }, group) || (group === "operate" && isOfWholeProject(key));
 }
 
-/** The access that the person chooses for the client: the scope of the grant, and the groups of svc's own tools (`agentTools`). */
+/**
+ * The access that a person chooses for an OAuth client on the consent page: the scope, and the groups of svc's own tools (`agentTools`).
+ */
 export type Choice = Binding & { readonly agentTools: readonly AgentToolGroup[] };
 
 /**

@@ -35,7 +35,10 @@ export function chargeValues(body: Uint8Array, charge: BodyCharge): void {
   if (body.byteLength >= smallBytes) take(bytesOfValues(body), body, charge);
 }
 
-/** Does the same as `chargeValues`. Between pieces of the body it awaits `rest`, so that other work can run. */
+/**
+ * Charges the memory of a large body's values to the budget for bodies, estimated from brackets and commas. Between pieces of the body it
+ * awaits `rest`, so that other work can run. If there is no room, releases the body and throws BodyError.
+ */
 export async function chargeValuesInTurns(
   body: Uint8Array,
   charge: BodyCharge,

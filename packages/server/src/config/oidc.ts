@@ -1,12 +1,14 @@
 import { createAddressGuard, formatValue, type ProjectId, parseId, type Role, roles } from "@svc/core";
 import type { ConfigReader } from "./reader.ts";
 
-/** Role that a group of the provider gives to its members. `project`: a project's id or name, or `*` for every project. */
+/**
+ * Role that a group of the company's identity provider gives to its members. `project`: a project's id or name, or `*` for every project.
+ */
 export type GroupRole =
   | { readonly group: string; readonly role: "administrator" }
   | { readonly group: string; readonly role: Role; readonly project: "*" | ProjectId | { readonly name: string } };
 
-/** The provider with whose accounts people sign in to the console. */
+/** Settings of the company's identity provider (OpenID Connect), with whose accounts people sign in to the console. */
 export type OidcSettings = {
   /** Address of the provider. Its discovery document names the same address as its issuer. */
   readonly issuer: string;

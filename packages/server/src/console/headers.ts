@@ -5,14 +5,17 @@ export const consolePath = "/console/";
 export const portalPath = "/portal/";
 
 /**
- * Returns the address of a page of the console or the portal in a cell, such as `/console/c2/` for `/console/`. A proxy routes by it, and
- * svc redirects to the page itself. Without a cell, returns `path`.
+ * Returns the address of a page of the console or the portal in a cell, such as `/console/c2/` for `/console/`. A cell is one of several
+ * deployments behind one address; the proxy routes by this address, and svc redirects to the page itself. Without a cell, returns `path`.
  */
 export function ofCell(path: string, cell: string | undefined): string {
   return cell === undefined ? path : `${path}${cell}/`;
 }
 
-/** Returns the path of a page of the console or the portal without the cell in it; undefined if the path does not name this cell. */
+/**
+ * Returns the path of a page of the console or the portal without the name of the cell (one of several deployments behind one address).
+ * Returns undefined if the path does not name this cell.
+ */
 export function pageInCell(path: string, cell: string | undefined): string | undefined {
   if (cell === undefined) return undefined;
   const base = [consolePath, portalPath].find((one) => path.startsWith(ofCell(one, cell)));

@@ -15,7 +15,8 @@ const failureCharacters = 8_000;
 
 /**
  * Reads the built files of a folder. The folder may be missing. Sets `<base href>` of the pages to `base`, and that of the portal to
- * `portalBase`. The console's page also states `PageFacts`, so that what depends on them appears at once and does not move the content.
+ * `portalBase`. The console's page also contains `PageFacts` (settings of the deployment), so that the page need not load them first and
+ * its content does not move.
  */
 export async function readConsole(
   folder: string,

@@ -1,7 +1,10 @@
 import { type Clock, createMinuteCount, Fault, LeastRecentlyUsed } from "@svc/core";
 import { consoleFaults } from "./errors.ts";
 
-/** Limits for sign-in attempts and for actions through links, such as answers to questions. These belong to no project's quota. */
+/**
+ * Limits for sign-in attempts and for actions through links, such as answers to questions. These requests do not count against the quota of
+ * a project.
+ */
 export type SignInLimit = {
   /**
    * Runs `work`, in which an address tries to use a secret, and returns its result. Rejects with SIGN_INS_EXCEEDED, without running `work`,

@@ -1,7 +1,7 @@
 import { createIdentityProvider } from "../people/provider.ts";
 import type { CheckResult, DoctorCheck, Examined } from "./examined.ts";
 
-/** The check of the provider with whose accounts people sign in to the console. */
+/** The check of the company's identity provider, with whose accounts people sign in to the console. */
 export const providerCheck: DoctorCheck = {
   name: "company accounts",
   reads: ["SVC_OIDC_ISSUER", "SVC_OIDC_CLIENT_ID", "SVC_OIDC_GROUPS"],

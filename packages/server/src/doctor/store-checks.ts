@@ -11,7 +11,7 @@ import { openVaultCheck } from "../start/vault-check.ts";
 import { findVaultKeys, keyFileOf } from "../start/vault-key.ts";
 import type { CheckResult, DoctorCheck, Examined, Problem } from "./examined.ts";
 
-/** The check of the database: that it answers, and that svc may do in it what it needs. */
+/** The check that the database answers, and that svc has the permissions there that it needs. */
 export const databaseCheck: DoctorCheck = {
   name: "database",
   reads: ["SVC_DATABASE_URL", "SVC_DATA_DIR"],

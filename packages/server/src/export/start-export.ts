@@ -29,8 +29,8 @@ const hourMs = 3_600_000;
 const settleMs = 600_000;
 
 /**
- * Starts to send the audit log and the usage of projects to a target. A position is stored after the target has taken the records. So a
- * node that ends in between sends some of them again, and none is lost.
+ * Starts to send the audit log and the usage of projects to a target. svc stores its position after the target has accepted the records. If
+ * a node ends before that, some records are sent again, and none is lost.
  */
 export function startExport(
   target: ExportTarget,

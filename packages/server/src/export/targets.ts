@@ -8,13 +8,16 @@ import { createGuardedAgent } from "@svc/core/dial";
 import type { ExportTarget } from "../config/export-target.ts";
 import type { ExportRecord } from "./records.ts";
 
-/** Takes records. `send` resolves after the target has taken them all. If it rejects, the target may have taken some of them. */
+/**
+ * An open target, to which svc exports records such as audit entries. `send`: resolves after the target has accepted all given records; if
+ * it rejects, the target may have accepted some of them.
+ */
 export type OpenTarget = { send(records: readonly ExportRecord[]): Promise<void>; close(): Promise<void> };
 
 /** Maximum time in milliseconds for which one batch of records may take. */
 const timeoutMs = 10_000;
 
-/** Opens a target. Connects only when records are sent. */
+/** Opens a target to which svc exports records such as audit entries. Connects only when records are sent. */
 export function openTarget(target: ExportTarget): OpenTarget {
   switch (target.kind) {
     case "file":

@@ -40,7 +40,7 @@ export const bearers = {
   away: "away",
 };
 
-/** Arguments of call_tool for a tool that reads. `deleteEvent`: arguments for a destructive tool. */
+/** Arguments of a call of `call_tool`, in a test, for a tool that only reads. */
 export const listEvents = { slug: "calendar.list_events", arguments: { calendar_id: "primary" }, entity_id: "ada" };
 export const deleteEvent = {
   slug: "calendar.delete_event",

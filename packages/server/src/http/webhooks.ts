@@ -73,8 +73,8 @@ export type WebhookOptions = {
 };
 
 /**
- * Serves one webhook post to `/webhooks/<slug>` or `/webhooks/<project id>/<slug>`; a cell may precede both. `query`: the query of the
- * address, which may contain a secret.
+ * Serves one webhook post to `/webhooks/<slug>` or `/webhooks/<project id>/<slug>`. The name of a cell (one of several deployments behind
+ * one address) may precede the slug or the project id. `query`: the query of the address, which may contain a secret.
  */
 export type WebhookHandler = (path: string, query: string, req: IncomingMessage, res: ServerResponse) => void;
 

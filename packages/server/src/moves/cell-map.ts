@@ -6,9 +6,10 @@ import { consolePath, ofCell, portalPath } from "../console/headers.ts";
 import { MoveError } from "./errors.ts";
 
 /**
- * Yields the lines of a cell's map for HAProxy: each has a text and the name of the cell. The first lines are the same for every cell. The
- * other lines are for what does not carry the cell's name: ids of projects that moved here or that are older than the name, and the SHA-256
- * of such keys. Throws MoveError if the configuration names no cell or no database.
+ * Yields the lines of a cell's map for HAProxy, which routes requests to cells (deployments behind one address) by it. Each line has a text
+ * and the name of the cell. The first lines are texts that contain the cell's name. The other lines are for ids and keys without that name:
+ * ids of projects that moved here or are older than the name, and the SHA-256 of keys. Throws MoveError if the configuration names no cell
+ * or no database.
  */
 export async function* cellMapLines({
   cell,

@@ -11,8 +11,8 @@ import { MoveError } from "./errors.ts";
 export type MoveKeyrings = { readonly from: Keyring; readonly to: Keyring };
 
 /**
- * Opens the keys of both deployments. Throws MoveError if they do not use the same vault key: digests by which repeated calls are recognized
- * come from it. Also throws it while a vault key is being replaced.
+ * Opens the keys of both deployments between which a project moves. Throws MoveError if they do not use the same vault key: svc derives
+ * from it the digests by which it recognizes repeated calls. Also throws MoveError while a vault key is being replaced.
  */
 export async function openKeyrings(
   { from, to }: { readonly from: Executor; readonly to: Executor },
@@ -46,14 +46,20 @@ async function keyringOf(db: Executor, vaultKeys: readonly VaultKey[], projectId
   return keyring;
 }
 
-/** The data keys of a project for the destination, and the function that gives encrypted values the numbers of these keys. */
+/**
+ * The data keys of a project, prepared for the deployment to which the project moves. `translate`: changes the key number in an encrypted
+ * value to that of the destination's key.
+ */
 export type MovedKeys = {
   readonly translate: TranslateSealed;
   /** Stores the data keys in the destination, after the row of the project. */
   readonly put: (tx: Executor) => Promise<void>;
 };
 
-/** Wraps the data keys of a project again for the destination. The values that they encrypt move without being decrypted. */
+/**
+ * Encrypts the data keys of a project for the deployment to which the project moves. The values that these keys encrypt are moved without
+ * being decrypted.
+ */
 export async function moveKeys(
   { from, to }: { readonly from: Executor; readonly to: Executor },
   projectId: ProjectId,

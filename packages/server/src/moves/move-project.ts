@@ -18,8 +18,9 @@ import { MoveError } from "./errors.ts";
 import { moveKeys, openKeyrings } from "./keyrings.ts";
 
 /**
- * Points at which tests interrupt a move. `held`: the project takes no requests in the source. `quiet`: no node works on it. `copied`: the
- * destination has a copy that does not work yet. `switched`: the source gave the project up. `released`: it works in the destination.
+ * Points at which tests interrupt the move of a project between two deployments. `held`: the project takes no requests in the source.
+ * `quiet`: no node works on it. `copied`: the destination has a copy that does not work yet. `switched`: the source gave the project up.
+ * `released`: it works in the destination.
  */
 export type MoveFaultPoint = "held" | "quiet" | "copied" | "switched" | "released";
 
@@ -54,9 +55,9 @@ const cachedMs = 2_500;
 const lookEveryMs = 100;
 
 /**
- * Moves a project to another deployment: holds it, copies its rows, and lets it work in the destination. If anything fails before the source
- * gives the project up, it works in the source again. An interrupted move is continued by another call with the same options. At every
- * moment at most one deployment works for the project.
+ * Moves a project to another deployment: stops its work, copies its rows, and starts its work in the destination. If anything fails before
+ * the source gives the project up, the project works in the source again. An interrupted move is continued by another call with the same
+ * options. At every moment, at most one deployment works for the project.
  */
 export async function moveProject(options: MoveOptions): Promise<MoveResult> {
   return withLock(options, async (here) => {

@@ -3,7 +3,7 @@ import { type Database, openDatabase } from "@svc/db/connect";
 import type { Config } from "../config/settings.ts";
 import { MoveError } from "./errors.ts";
 
-/** The databases of both cells of a move, and the vault key that they share. */
+/** The databases of the two cells (deployments) between which a project moves, and the vault key that they share. */
 export type OpenMove = AsyncDisposable & {
   readonly from: Database;
   readonly to: Database;
@@ -11,8 +11,8 @@ export type OpenMove = AsyncDisposable & {
 };
 
 /**
- * Opens the databases of a move: that of the configuration, and `destination`. Throws MoveError if the configuration names no database or no
- * vault key: the embedded database of a running service accepts no other process.
+ * Opens the two databases of a project's move: that of the configuration, and `destination`. Throws MoveError if the configuration names no
+ * database or no vault key. An embedded database cannot be used, because the running service lets no other process connect to it.
  */
 export function openMove(
   { databaseUrl, vaultKeys }: Pick<Config, "databaseUrl" | "vaultKeys">,

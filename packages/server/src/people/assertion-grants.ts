@@ -33,8 +33,8 @@ type AssertionOptions = {
 };
 
 /**
- * Creates the function that exchanges an identity assertion of the company's provider for an access token (Identity Assertion JWT
- * Authorization Grant). The provider decides which client may act for which person. The token works for five minutes.
+ * Creates the function that exchanges an identity assertion of the company's identity provider for an access token (Identity Assertion JWT
+ * Authorization Grant). The provider decides which client may act for which person. The token is valid for five minutes.
  */
 export function createAssertionGrants(options: AssertionOptions): ExchangeAssertion {
   const { db, clock, audit } = options;

@@ -7,10 +7,15 @@ import type { GroupRole } from "../config/oidc.ts";
 /** Maximum number of projects in which `*` gives a role: the newest ones. */
 const projectsMax = 200;
 
-/** Rights that groups give to a person. `seats`: the role in each project. */
+/**
+ * Rights of a person, given by the groups that the company's identity provider reports for the person. `seats`: the role in each project.
+ */
 export type GroupRights = { readonly isAdministrator: boolean; readonly seats: ReadonlyMap<ProjectId, Role> };
 
-/** Returns the rights that the groups of a person give by the rules of SVC_OIDC_GROUPS. Projects that do not exist are left out. */
+/**
+ * Returns the rights that a person has by SVC_OIDC_GROUPS, which assigns roles to groups of the company's identity provider. Projects that
+ * do not exist are left out.
+ */
 export async function rightsOfGroups(
   db: Database,
   rules: readonly GroupRole[],

@@ -7,7 +7,8 @@ const script = readFileSync(fileURLToPath(new URL("invitation-script.js", import
 
 /**
  * Answers with the page that an invitation opens. Nothing happens before the person presses the button, because programs that check mail
- * open links too. `providerOrigin`: address of the provider, to which the form leads. `start`: path that receives the form.
+ * also open links. `providerOrigin`: address of the company's identity provider, to which the form leads. `start`: path that receives the
+ * form.
  */
 export function answerInvitation(
   res: ServerResponse,

@@ -1,4 +1,4 @@
-/** Paths of the sign-in with a company account. The provider knows the second and the third one. */
+/** Paths of the sign-in with a company account. `callback` and `logout` are registered at the company's identity provider. */
 export const peoplePaths = {
   start: "/sign-in/start",
   callback: "/sign-in/callback",

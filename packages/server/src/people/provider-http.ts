@@ -1,7 +1,7 @@
 import { createAddressGuard } from "@svc/core";
 import { createGuardedAgent, type GuardedAgent } from "@svc/core/dial";
 
-/** Function that the OpenID Connect library calls for each request to the provider. */
+/** Function that the OpenID Connect library calls for each request to the company's identity provider. */
 export type ProviderFetch = (
   url: string,
   options: {

@@ -5,7 +5,7 @@ import { peopleFaults } from "./errors.ts";
 import { createProviderFetch } from "./provider-http.ts";
 import { createTokenCheck, type TokenCheck } from "./token-check.ts";
 
-/** An account that signed in, as the provider describes it. */
+/** An account that signed in, as the company's identity provider describes it. */
 export type CompanyAccount = {
   readonly subject: string;
   /** Mail address in lower case; empty if the provider reports none. */
@@ -53,8 +53,9 @@ type Tokens = TokenEndpointResponse & TokenEndpointResponseHelpers;
 const descriptionMs = 300_000;
 
 /**
- * Returns the provider of the settings. Its library is loaded, and the provider is asked, only when a function is called. `secret`: returns
- * the client secret; undefined for a client without one. `allowedRanges`: addresses beyond global unicast that svc may connect to.
+ * Returns the functions that sign people in at the company's identity provider. Loads the library and contacts the provider only when a
+ * function is called. `secret`: returns the client secret; undefined for a client without one. `allowedRanges`: addresses beyond public
+ * ones (global unicast) that svc may connect to.
  */
 export function createIdentityProvider(
   settings: OidcSettings,

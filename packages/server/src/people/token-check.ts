@@ -3,7 +3,7 @@ import type { JSONWebKeySet, JWTPayload } from "jose";
 import { peopleFaults } from "./errors.ts";
 import type { ProviderFetch } from "./provider-http.ts";
 
-/** Checks tokens that the provider signed and that others present to svc. */
+/** Checks tokens that the company's identity provider signed and that other parties present to svc. */
 export type TokenCheck = {
   /**
    * Returns the claims of a token. Throws TOKEN_REFUSED unless the provider signed it for `audience`, its type is `type`, it has the claims
@@ -35,7 +35,10 @@ const toleranceSeconds = 30;
 /** Milliseconds for which the provider's keys are kept, and the least time between two reads of them. */
 const [keysMs, againMs] = [60_000, 2_000];
 
-/** Returns the check of the provider's tokens. `describe`: returns the provider's description, which names the address of its keys. */
+/**
+ * Returns the check of tokens that the company's identity provider signed. `describe`: returns the provider's metadata, which contains the
+ * address of its public keys.
+ */
 export function createTokenCheck({
   clock,
   fetch,

@@ -13,7 +13,7 @@ export function faultOfTimes(input: DescMessage, body: Uint8Array): Fault | unde
   return value === undefined ? undefined : faultOfTimesIn(input, value);
 }
 
-/** Does the same as `faultOfTimes` for the parsed JSON of a request. */
+/** Returns the fault of an invalid time in the parsed JSON of a request. Returns undefined if all times are valid. */
 export function faultOfTimesIn(input: DescMessage, value: JsonValue): Fault | undefined {
   const found = hasTimes(input) ? findValue(input, value, isFaultyTime) : undefined;
   if (found === undefined) return undefined;

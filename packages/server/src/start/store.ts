@@ -76,8 +76,8 @@ export async function holdStore(config: Config, logger: Logger): Promise<HeldSto
 }
 
 /**
- * Connects to a database that already runs and is migrated, such as that of `holdStore`. Returns the connections and a clock that follows
- * the database's clock.
+ * Connects to a database that another part of svc has already started and migrated. Returns the connections and a clock that follows the
+ * database's clock.
  */
 export async function joinStore(
   { url, isEmbedded }: Pick<HeldStore, "url" | "isEmbedded">,

@@ -15,8 +15,8 @@ export const vaultCheckText: Buffer = Buffer.from("svc");
 export const vaultCheckContext = "deployment/vault_check/1";
 
 /**
- * Checks that this node can open the data that other nodes sealed. Throws ConfigError if the node does not have the vault key of the
- * database. Such a node would claim deliveries that it cannot sign.
+ * Checks that this node can decrypt the data that other nodes encrypted. Throws ConfigError if the node does not have the vault key of the
+ * database. Such a node would take deliveries that it cannot sign.
  */
 export async function checkVault(db: Executor, sealer: Sealer): Promise<void> {
   openVaultCheck(await ensureVaultCheck(db, sealer.seal(vaultCheckText, vaultCheckContext)), sealer);

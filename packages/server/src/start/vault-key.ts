@@ -30,8 +30,8 @@ export async function readVaultKeys({
 }
 
 /**
- * Returns the vault keys like `readVaultKeys`, but creates nothing; undefined if there are none. Throws ConfigError if the key file is
- * invalid.
+ * Returns the configured vault keys, or the keys in the key file. Creates no file; returns undefined if there are no keys. Throws
+ * ConfigError if the key file is invalid.
  */
 export async function findVaultKeys({
   vaultKeys,

@@ -2,7 +2,7 @@ import { idOfUuid, type ProjectId, uuidOfId } from "@svc/core";
 import type { Database } from "@svc/db/connect";
 import { type SealedTable, sealedTables } from "@svc/db/schema/sealed-columns";
 
-/** An encrypted value that a test inserted into the database: its place, and the context to which it is bound. */
+/** An encrypted value that a test inserted into the database: its table, column and row, and the context for which it is encrypted. */
 export type PlantedRow = {
   readonly table: string;
   readonly column: string;

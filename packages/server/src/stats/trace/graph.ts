@@ -30,7 +30,9 @@ const neutral: ReadonlySet<TraceKind> = new Set([
 /** Maximum number of resources of a kind below one node. */
 const childrenMax = 20;
 
-/** The graph of a trace while it is made. It never has more than `nodesMax` nodes. */
+/**
+ * The graph of a trace (causes and effects of one resource, such as a job) while svc builds it. It never has more than `nodesMax` nodes.
+ */
 export class TraceGraph {
   readonly #nodes = new Map<string, TracedNode>();
   readonly #edges: Edge[] = [];
@@ -202,7 +204,7 @@ function causeOf({ id, title, summary, remedy = Remedy.UNSPECIFIED, command = ""
   return create(CauseSchema, { nodeId: id, sentence: `${title}: ${summary}`, remedy, command });
 }
 
-/** Returns a node as a message of the API. */
+/** Returns one resource of a trace (a graph of causes and effects) as a message of the API. */
 export function nodeMessage({ atMs, durationMs = 0, folded, ...node }: TracedNode) {
   return create(TraceNodeSchema, {
     ...{ id: node.id, kind: node.kind, title: node.title, state: node.state, tone: node.tone, summary: node.summary },

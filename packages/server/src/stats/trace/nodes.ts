@@ -39,7 +39,10 @@ export type TracedNode = {
 
 type State = Pick<TracedNode, "tone" | "summary" | "remedy" | "command" | "causes">;
 
-/** Returns the node of the webhook post from which svc made an event. Undefined if svc or the project itself made the event. */
+/**
+ * Returns the node of a trace (a graph of causes and effects) for the webhook post from which svc made an event. Returns undefined if svc
+ * or the project itself made the event.
+ */
 export function postNode({ id, kind, toolkitSlug, receivedAt }: Omit<Event, "payload">): TracedNode | undefined {
   if (kind !== "event" || ["svc", "events"].includes(toolkitSlug)) return undefined;
   return {
@@ -56,7 +59,7 @@ export function eventNode({ id, kind, triggerSlug, receivedAt }: Omit<Event, "pa
   return { id, kind: TraceKind.EVENT, title, state: "", tone: Tone.IDLE, atMs: receivedAt, summary };
 }
 
-/** Returns the node of a delivery. `endpoint`: the receiver; undefined if it was deleted. */
+/** Returns the node of a trace (a graph of causes and effects) for a delivery. `endpoint`: the receiver; undefined if it was deleted. */
 export function deliveryNode(delivery: Delivery, endpoint: TracedEndpoint | undefined): TracedNode {
   const { id, state } = delivery;
   const receiver = endpoint === undefined ? "a deleted subscription" : hostOf(endpoint.endpointUrl);
@@ -100,7 +103,7 @@ function endpointState({ id, active, inactiveReason, failingSince, pausedAt }: T
   return { state: "failing", tone: Tone.BAD, summary, remedy: Remedy.REPAIR_ENDPOINT, command };
 }
 
-/** Returns the node of a schedule (standing program). */
+/** Returns the node of a trace (a graph of causes and effects) for a schedule (standing program). */
 export function scheduleNode(program: StandingProgramRecord): TracedNode {
   const { id, slug, title, state, pauseReason, pauseDetail, createdAt } = program;
   const command = `svc standing show ${id}`;
@@ -119,7 +122,7 @@ export function scheduleNode(program: StandingProgramRecord): TracedNode {
   return { id, kind: TraceKind.SCHEDULE, title: name, state, atMs: createdAt, ...said[state] };
 }
 
-/** Returns the node of a run of a schedule. */
+/** Returns the node of a trace (a graph of causes and effects) for a run of a schedule. */
 export function runNode(run: StandingRunRecord): TracedNode {
   const { id, kind, state, fireAt } = run;
   const causes = { schedule: "at its time", event: "by an event", poll: "by new rows", hand: "by a request" } as const;
@@ -137,7 +140,7 @@ function runState({ state, reason, detail, jobStatus, programId }: StandingRunRe
   return { tone: jobStatus === "cancelled" ? Tone.IDLE : Tone.BAD, summary: `Its job ended as ${jobStatus}.`, command };
 }
 
-/** Returns the node of a job. `title`: the title of its program. */
+/** Returns the node of a trace (a graph of causes and effects) for a job. `title`: the title of the job's program. */
 export function jobNode(job: JobRecord, title: string): TracedNode {
   const { id, status, createdAt, finishedAt } = job;
   const durationMs = finishedAt === null ? 0 : finishedAt - createdAt;
@@ -211,7 +214,7 @@ function parkRemedy(reason: string | undefined): Remedy {
   return reason === "paused" || reason === "administrator" ? Remedy.RESUME : Remedy.ANSWER_ASK;
 }
 
-/** Returns the node of an ask (a question to a person). */
+/** Returns the node of a trace (a graph of causes and effects) for an ask (a job's question to a person). */
 export function askNode({ id, kind, state, principalId, askedAt, decision }: AskRecord): TracedNode {
   const base = { id, kind: TraceKind.ASK, state, atMs: askedAt };
   const title = `${kind === "approval" || kind === "confirm" ? "Approval" : "Question"} to ${principalId || "a person"}`;
@@ -238,7 +241,10 @@ export function askNode({ id, kind, state, principalId, askedAt, decision }: Ask
 /** Outcomes of tool calls that the account of the call may have caused. */
 export const accountOutcomes: ReadonlySet<string> = new Set(["account_unusable", "no_account", "missing_scope"]);
 
-/** Returns the node of a tool call. `message`: the message of its answer, as plain text. `appNames`: names of apps. */
+/**
+ * Returns the node of a trace (a graph of causes and effects) for a tool call. `message`: the message of its answer, as plain text.
+ * `appNames`: names of apps.
+ */
 export function callNode(call: ToolCallSummary, message: string, appNames: AppNames): TracedNode {
   const { id, toolSlug, outcome, createdAt, durationMs } = call;
   const title = `Call of ${toolSlug}`;
@@ -264,7 +270,10 @@ function remedyOf({ remedies: [first] }: Failure): Remedy {
   return first === undefined ? Remedy.UNSPECIFIED : remedyMessage(first);
 }
 
-/** Returns the node of a connected account at the time `nowMs` (epoch milliseconds), with the state that ListConnections shows. */
+/**
+ * Returns the node of a trace (a graph of causes and effects) for a connected account at the time `nowMs` (epoch milliseconds). Its state
+ * is the one that ListConnections shows.
+ */
 export function accountNode(account: ConnectedAccount, nowMs: number): TracedNode {
   const { id, toolkitSlug, entityId, expiresAt, createdAt } = account;
   const ranOut = account.state === "active" && expiresAt !== null && expiresAt <= nowMs;
@@ -289,13 +298,16 @@ export function accountNode(account: ConnectedAccount, nowMs: number): TracedNod
   return { id, kind: TraceKind.ACCOUNT, title, state, atMs: createdAt, ...said[state] };
 }
 
-/** Returns the node of a saved tool (skill), for the results of a search. Its id is its slug. */
+/** Returns a saved tool (skill) as a result of a search over resources. The id of the result is the tool's slug. */
 export function savedToolNode({ slug, description, createdAt }: ListedSkill): TracedNode {
   const base = { kind: TraceKind.SAVED_TOOL, state: "", tone: Tone.IDLE, atMs: createdAt };
   return { ...base, id: slug, title: `Saved tool ${slug}`, summary: description };
 }
 
-/** Returns the node of a person whom jobs may ask (a contact), for the results of a search. Its id is the principal's id. */
+/**
+ * Returns a person whom jobs may ask (a contact) as a result of a search over resources. The id of the result is the contact's principal
+ * id.
+ */
 export function personNode({ principalId, name, isApprover, createdAt }: Contact): TracedNode {
   const summary = isApprover ? "This person may approve." : "This person answers questions.";
   const base = { kind: TraceKind.PERSON, state: "", tone: Tone.IDLE, atMs: createdAt };

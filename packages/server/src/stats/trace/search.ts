@@ -64,8 +64,8 @@ type Found = { readonly nodes: readonly TracedNode[]; readonly isPartial: boolea
 type Finder = (searching: Searching, query: string, limit: number) => Promise<Found>;
 
 /**
- * Returns the answer of Search. The parts read their kinds with the statements of the lists, so a scoped key finds only what its lists
- * show. Throws FILTER_TEXT_INVALID and SEARCH_LIMIT_INVALID.
+ * Returns the answer of the API call Search. Each kind of resource is searched with the query that also lists it, so a scoped key finds
+ * only what it can list. Throws FILTER_TEXT_INVALID and SEARCH_LIMIT_INVALID.
  */
 export async function search(context: TraceContext, caller: Caller, request: SearchRequest): Promise<SearchResponse> {
   const query = checkFilterText("query", request.query).trim();

@@ -8,7 +8,10 @@ import { sweepStandingPrograms, sweepStandingRuns } from "@svc/db/standing/sweep
 import { sweepTriggerSubscriptions } from "@svc/db/standing/trigger-subscriptions";
 import { sweepKnownKeys } from "@svc/db/standing/windows";
 
-/** Dependencies and retention time of the sweep that deletes old data of standing programs (schedules). Times are in milliseconds. */
+/**
+ * Dependencies and retention time of the sweep (regular task) that deletes old data of standing programs (schedules). Times are in
+ * milliseconds.
+ */
 export type StandingSweepOptions = {
   readonly db: Database;
   /** Milliseconds for which svc keeps a run after its end (SVC_STANDING_RUN_RETENTION). */

@@ -19,8 +19,8 @@ export type LookClock = TestClock & {
 };
 
 /**
- * Creates a clock for tests that starts at `startMs`, in epoch milliseconds. Only the test moves it. `restMs`: duration in milliseconds for
- * which the engine waits between two claims.
+ * Creates a clock for tests that starts at `startMs`, in epoch milliseconds. Only the test moves it. `restMs`: time in milliseconds for
+ * which the engine waits between two searches for due tasks.
  */
 export function createLookClock(startMs: number, restMs = 1_000): LookClock {
   const clock = createTestClock(startMs);

@@ -112,12 +112,12 @@ async function load(
   return { record, definition, program, next: nextOfSource(definition.source), size: text.length };
 }
 
-/** Returns the decrypted text of a stored definition, exactly as the caller gave it. */
+/** Returns the decrypted text of a schedule's stored definition, exactly as the caller gave it. */
 export function openDefinition(sealer: Sealer, name: VersionName, sealed: Uint8Array): string {
   return sealer.open(sealed, contextOf(name)).toString("utf8");
 }
 
-/** Encrypts the text of a definition, as it is stored in the version's row. */
+/** Encrypts the text of a schedule's definition. Returns it in the form in which the row of the version stores it. */
 export function sealDefinition(sealer: Sealer, name: VersionName, text: string): Buffer {
   return sealer.seal(Buffer.from(text, "utf8"), contextOf(name));
 }

@@ -22,8 +22,8 @@ import { createPoller, type Poller } from "./poller.ts";
 import { rearmZones } from "./zones.ts";
 
 /**
- * The engine of standing programs (which start jobs on a schedule or event) on one node: claims due tasks and events, and decides about
- * them.
+ * The engine of standing programs (which start jobs on a schedule or event) on one node. It takes due tasks and events from the database,
+ * and decides which runs they start.
  */
 export type StandingEngine = {
   /** Starts to claim due tasks and events, and to decide about them. */

@@ -5,7 +5,7 @@ import type { StandingContext } from "../context.ts";
 import { runPoll } from "../poll/run-poll.ts";
 import type { FinishedPoll } from "../poll/store.ts";
 
-/** Runs the polls whose due tasks this node has claimed. A poll is the call of a tool that finds new rows for a schedule. */
+/** Runs the due polls that this node has taken from the database. A poll is the call of a tool that finds new rows for a schedule. */
 export type Poller = {
   /** Accepts claimed tasks. If too many tasks already wait, it releases the surplus for other nodes. */
   take(tasks: readonly ClaimedDueTask[]): Promise<void>;

@@ -27,8 +27,8 @@ export type StandingFault = DocumentFault<DefinitionFaultCode | ProgramFault["co
 export type StandingFaults = FaultList<DefinitionFaultCode>;
 
 /**
- * Creates the list of faults of a definition. Some readers are shared with programs and report fault codes of programs; this list
- * translates them into codes of definitions.
+ * Creates the list of faults of a schedule's definition. Code that reads both definitions and programs reports fault codes of programs;
+ * this list translates them into codes of definitions.
  */
 export function createDefinitionFaults(document: unknown): {
   readonly faults: StandingFaults;

@@ -59,7 +59,7 @@ export function newPollState(first: PollFirst): PollState {
   return { version: 1, first, isPrimed: false, bound: null, walk: null, wholeWalks: [] };
 }
 
-/** Reads a stored state. Throws an Error if its version is unknown. */
+/** Reads the stored state of a program's polls. Throws an Error if svc does not know the version of its format. */
 export function parsePollState(text: string): PollState {
   const {
     version,

@@ -11,7 +11,7 @@ type Bound = { readonly bound: JsonValue; readonly takesNumbers: boolean };
 
 const pageRowsMax = 500;
 
-/** A failed read of a page. `code`: the outcome of the call, or the code of a problem with the app's answer. */
+/** The failure to read a page of a polled list. `code`: the outcome of the tool call, or the code of a problem with the app's answer. */
 export type ReadFault = {
   readonly code: string;
   readonly message: string;

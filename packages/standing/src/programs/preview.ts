@@ -12,8 +12,8 @@ import { fireTimeOf, nextOfSource } from "../schedule/due.ts";
 import type { LoadedVersion } from "../versions.ts";
 
 /**
- * A request to preview what a definition would do. The definition is new, that of an existing program, or the next version of an existing
- * program.
+ * A request to preview what a schedule's definition would do. The definition is a new one, the current one of an existing program, or the
+ * next version of an existing program.
  */
 export type PreviewRequest = {
   readonly program: StandingProgramRecord | undefined;

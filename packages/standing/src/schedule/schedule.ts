@@ -65,7 +65,7 @@ function nextOf(timing: Schedule["timing"], timeZone: string, startAt = 0): Next
 /** Options for the cron parser, which reads the expressions of schedules. */
 const reading = { fixedTimeRule: "no-wildcard", paused: true } as const;
 
-/** Throws an Error with the reason if a text is not an expression of five fields. */
+/** Throws an Error with the reason if a text is not a cron expression of five fields. */
 export function assertCron(expression: string): void {
   if (expression.trim().startsWith("@")) throw new Error("names are not allowed; write the five fields");
   new Cron(expression, { ...reading, mode: "5-part" });

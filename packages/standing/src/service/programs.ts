@@ -53,7 +53,7 @@ const versionsShown = 50;
 const previewDefault = 10;
 const previewMax = 100;
 
-/** Returns the methods of the API for programs. */
+/** Returns the methods of StandingService for standing programs (schedules), for example to create, list and pause them. */
 export function programMethods(context: StandingServiceContext): Methods {
   const { db, sealer, engine, starter } = context;
   const wake = () => {

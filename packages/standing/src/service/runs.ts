@@ -62,7 +62,7 @@ const keyCharactersMax = 255;
 /** Maximum event ids in the API message of a run. */
 const eventIdsShown = 100;
 
-/** Returns the methods of the API for runs. */
+/** Returns the methods of StandingService for the runs of standing programs (schedules), for example to list and start them. */
 export function runMethods(context: StandingServiceContext): Methods {
   const { db, sealer, clock, engine, versions } = context;
   const findEvent = async (

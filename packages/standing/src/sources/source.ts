@@ -10,7 +10,10 @@ import { type ClosingWindow, type DueCandidate, isWanted, type Occurrence } from
 import type { FinishedPoll } from "../poll/store.ts";
 import type { DriftHold } from "../prepare/drift.ts";
 
-/** Subjects of the decisions in one transaction: claimed tasks and events, calls of the API that start runs, and finished polls. */
+/**
+ * The input of the decisions in one transaction: tasks and events that this node has taken from the database, API calls that start runs,
+ * and finished polls.
+ */
 export type DecisionBatch = {
   readonly tasks: readonly ClaimedDueTask[];
   readonly arrivals: readonly ClaimedInboxEvent[];

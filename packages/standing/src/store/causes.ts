@@ -9,7 +9,10 @@ type Run = StartedRun["run"];
 /** Maximum number of events of a run with which the span of its decision is linked. */
 const linksMax = 32;
 
-/** Returns the spans that stored the events of these runs, as W3C `traceparent`. Runs that no event started are absent. */
+/**
+ * Returns for each run the trace spans (timed parts of traces) that stored the run's events, as W3C `traceparent`. Runs that no event
+ * started are absent.
+ */
 export async function readCauses(tx: Executor, runs: readonly Run[]): Promise<ReadonlyMap<StandingRunId, string[]>> {
   const events = runs.filter(({ kind }) => kind === "event");
   const alone = new Map(events.map((run) => [run.id, eventOf(run)]));
@@ -27,7 +30,10 @@ function eventOf({ sourceKey }: Run): readonly EventId[] | undefined {
   return id && [id];
 }
 
-/** Describes the span of the decision that a run starts. `causes`: its events. One is the parent, and several are only linked. */
+/**
+ * Describes the trace span of the decision that a run starts. `causes`: the spans that stored the run's events. A single one becomes the
+ * parent of the new span; if there are several, the new span links to them.
+ */
 export function decisionSpan({ run, causes }: { readonly run: Run; readonly causes: readonly string[] }): SpanStart {
   const { id, projectId, programId, kind } = run;
   const [first, second] = causes;

@@ -7,7 +7,7 @@ import { sweepHookAnswers } from "@svc/db/hooks/answers";
 import { sweepToolVectors } from "@svc/db/tool-vectors/repo";
 import { keyLifeMs, nodeLost } from "./call/gate/keyed-call.ts";
 
-/** Options of the sweep of calls; times in milliseconds. */
+/** Options of the sweep (regular task) that ends and deletes old tool calls. Times are in milliseconds. */
 export type CallSweepOptions = {
   db: Executor;
   /** Time for which calls are kept, milliseconds (SVC_CALL_RETENTION). At least a day, because idempotency keys are valid for a day. */
@@ -22,8 +22,8 @@ const runningMaxMs = 600_000;
 const lookMax = 5_000;
 
 /**
- * Returns the sweep of calls, which runs every minute. It ends calls whose node failed, and deletes calls that are older than their
- * retention.
+ * Returns the sweep (regular task) of recorded tool calls, which runs every minute. It ends calls whose node failed, and deletes calls
+ * whose retention time is over.
  */
 export function callSweep({ db, callRetentionMs, batchMax = 500 }: CallSweepOptions): Sweep {
   return {
@@ -62,8 +62,8 @@ const dayMs = 86_400_000;
 const unusedMs = 30 * dayMs;
 
 /**
- * Returns the sweep that deletes old vectors (the numbers that represent a tool's text in the search). A vector is deleted if no search has
- * used it for 30 days.
+ * Returns the sweep (regular task) that deletes old vectors (the numbers that represent a tool's text in the search). A vector is deleted
+ * if no search has used it for 30 days.
  */
 export function vectorSweep({ db }: { db: Database }): Sweep {
   return {

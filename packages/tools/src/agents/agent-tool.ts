@@ -6,8 +6,8 @@ import { isDirect } from "./direct-tools.ts";
 import type { ListedTool } from "./meta-tools.ts";
 
 /**
- * A tool of svc itself, offered to agents in addition to the meta-tools. A client gets the tool if its grant includes the tool's group, or
- * if the URL that the client calls names the tool.
+ * A tool of svc itself, offered to agents in addition to the meta-tools. A client gets it if the client's grant (a person's permission)
+ * includes the tool's group, or if the URL that the client calls names the tool.
  */
 export type AgentTool = {
   readonly group: AgentToolGroup;

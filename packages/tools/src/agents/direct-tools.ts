@@ -14,7 +14,10 @@ const directMax = 200;
 /** The address and the caller of a request. A caller with a scoped key sees only the tools that the key may use. */
 type DirectRequest = { readonly address: McpAddress; readonly principal: Pick<ProjectPrincipal, "binding"> };
 
-/** True if the address names toolkits (apps) or tools, which are then listed directly. False if the meta-tools are listed. */
+/**
+ * True if the client's MCP address names toolkits (apps) or tools, which are then listed directly. False if svc lists the meta-tools (four
+ * tools that reach all others).
+ */
 export function isDirect({ toolkits, tools }: McpAddress): boolean {
   return toolkits.length + tools.length > 0;
 }
@@ -67,7 +70,7 @@ export function listDirect(
   return { tools: [...own, ...tools.map((tool) => listed(tool, view))] };
 }
 
-/** True if the address names this tool or its toolkit (app), and the key may use the tool. False otherwise. */
+/** True if the client's MCP address names this tool or its toolkit (app), and the key may use the tool. False otherwise. */
 export function isDirectlyListed(tool: Tool, { address, principal }: DirectRequest): boolean {
   return isNamed(tool, address) && isToolGranted(principal.binding, tool);
 }

@@ -51,8 +51,8 @@ const reportIntervalMs = 5_000;
 type Kept = ToolkitVectors & { readonly readAt: number };
 
 /**
- * Dependencies of the vector keeper, which reads and keeps the vectors of tools. `onFailed`: called with a failure, at most once in 5
- * seconds. After a failure, the keeper pauses before it continues.
+ * Dependencies of the vector keeper, which loads the search vectors of tools and caches them in memory. `onFailed`: called with a failure,
+ * at most once in 5 seconds. After a failure, the keeper pauses before it continues.
  */
 export type VectorKeeperOptions = VectorStoreOptions & { readonly onFailed: (error: Error) => void };
 

@@ -14,7 +14,7 @@ import { createQueryVectors, questionsMax } from "./query-vectors.ts";
 import { batchMax } from "./tool-vectors.ts";
 import { likenessesOf, type Vector } from "./vectors.ts";
 
-/** Finds the tools of a project's view by words. If the deployment has an embeddings endpoint, also finds them by meaning. */
+/** Finds the tools that a project sees by words. If the deployment has an embeddings endpoint, also finds them by meaning. */
 export type ToolFinder = {
   /**
    * Returns the tools of a project's view that match the query, best first. The search compares words, and also meanings if an embeddings

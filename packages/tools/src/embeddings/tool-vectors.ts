@@ -101,9 +101,9 @@ export function senselessTextGroup(endpoint: EmbeddingsEndpoint): TextGroup {
 }
 
 /**
- * Reads the vectors of texts from the database, and requests some of the missing ones from the endpoint. A claim in the database ensures
- * that only one node requests a text. Returns the vectors found and what is still missing. Throws the errors of the endpoint and the
- * database.
+ * Reads the vectors of texts from the database, and requests some of the missing ones from the endpoint. A reservation in the database
+ * ensures that only one node requests a text. Returns the vectors found and what is still missing. Throws the errors of the endpoint and
+ * the database.
  */
 export async function lookUpVectors(
   { db, clock, endpoint }: VectorStoreOptions,

@@ -10,7 +10,7 @@ import type { RuledKey } from "./limiters.ts";
 import type { PaceRules } from "./pace.ts";
 import { type EntryOutcome, Pacer } from "./pacer.ts";
 
-/** A call that is about to be sent. */
+/** A tool call that is about to be sent, with the values from which svc finds the call limits that apply to it. */
 export type LimitedCall = {
   readonly projectId: ProjectId;
   readonly toolkit: Toolkit;

@@ -16,7 +16,7 @@ export type WaitingCall = {
  */
 export type LimiterRound = { readonly limiter: Limiter; room: Room; began: number; wanted: number };
 
-/** Interval in milliseconds at which this node checks a limiter whose slots are held by other nodes. */
+/** Interval in milliseconds at which this node checks if a slot of a call limit is free again, while calls of other nodes use all slots. */
 export const pollMs = 25;
 
 /**

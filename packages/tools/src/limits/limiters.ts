@@ -146,7 +146,7 @@ export function stepOf({ rules: { concurrency, rate, isPaused }, heldMs }: Limit
   return Math.max(ofRate, ofPlaces);
 }
 
-/** Updates the average time for which a call holds a slot. The new duration has a weight of one eighth. */
+/** Updates the average time for which a call uses a slot of a call limit. The new duration has a weight of one eighth. */
 export function noteHeld(limiter: Limiter, ms: number): void {
   limiter.heldMs += (ms - limiter.heldMs) / 8;
 }
@@ -169,7 +169,7 @@ export function countsPlaces({ rules }: Limiter): boolean {
   return rules.concurrency > 0;
 }
 
-/** Identifies a counter of calls, and has the rules for the calls that it counts. */
+/** Identifies one counter of a call limit, and contains the limit's rules for the calls that are counted there. */
 export type RuledKey = LimiterKey & { readonly rules: PaceRules };
 
 /** Number of limiters in the memory of a node. If a node has more limiters than this, it removes those that are idle. */

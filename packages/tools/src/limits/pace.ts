@@ -61,7 +61,7 @@ function sum(counts: readonly number[]): number {
   return counts.reduce((total, count) => total + count, 0);
 }
 
-/** Limits for all calls with the same limiter key. */
+/** Rules of a call limit, for all calls that one counter of the limit counts together (for example those of one account). */
 export type PaceRules = {
   /** Maximum number of calls that run at the same time, on all nodes together. 0 means no limit. */
   readonly concurrency: number;
@@ -115,8 +115,8 @@ type NodeShare = {
 };
 
 /**
- * Returns the new stored state of a limiter key: the old state, in which the entry of this node is replaced. Entries of nodes that have
- * crashed are removed. An entry says how many slots a node uses and wants.
+ * Returns the new stored state of one counter of a call limit: the old state, in which the entry of this node is replaced. An entry says
+ * how many slots a node uses and wants. Entries of nodes that have crashed are removed.
  */
 export function paceWith(
   pace: PaceDocument | undefined,

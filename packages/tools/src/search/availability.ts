@@ -8,9 +8,9 @@ import type { Availability, ToolQuery } from "./tool-search.ts";
 export type AvailabilityParts = { readonly db: Database; readonly clock: Clock; readonly sandboxMode: SandboxMode };
 
 /**
- * Returns for each tool of a view if the caller can call it. `unbound`: the deployment does not configure the app's address. `unconnected`:
- * the caller's entity (customer or user) has no active account of the app. If the caller is not scoped to an entity, each configured tool
- * is `connected`.
+ * Returns for each tool that the caller sees if the caller can call it. `unbound`: the deployment does not configure the app's address.
+ * `unconnected`: the caller's entity (customer or user) has no active account of the app. If the caller is not scoped to an entity, each
+ * configured tool is `connected`.
  */
 export type AvailabilityFinder = (
   view: Catalog,

@@ -40,9 +40,9 @@ export function phrasesOf(tool: Tool, toolkit: Toolkit): readonly Phrase[] {
 const summaryWordsMax = 12;
 
 /**
- * Returns the example phrases of a tool: those of its toolkit (app), and those that the project of a private toolkit added. A toolkit that
- * was imported has neither phrases nor intents. Then the tool's name and the first sentence of its description take their place, because
- * people often ask with these words.
+ * Returns the example phrases of a tool: those of its toolkit (app), and those that the project of a private toolkit added. An imported
+ * toolkit has no phrases of its own. The name of the tool and the first sentence of its description are used instead, because people often
+ * ask with these words.
  */
 export function sayingsOf(tool: Tool, toolkit: Toolkit): readonly string[] {
   const added = tool.kind === "action" ? (tool.phrases ?? []) : [];
@@ -63,12 +63,15 @@ type Titles = NonNullable<Catalog["titles"]>;
 
 const titlePhrases = new WeakMap<Titles, ReadonlyMap<string, Phrase>>();
 
-/** True if `readTitles` has read these titles to the end. */
+/** True if `readTitles` has finished reading these titles of saved programs, so that the search can use them. */
 export function areTitlesRead(titles: Titles): boolean {
   return titlePhrases.has(titles);
 }
 
-/** Reads titles as example phrases, each text once. Returns them by text. Yields after each text, so that other work can run in between. */
+/**
+ * Reads the titles of saved programs as example phrases of the tools that the programs call, each text once. Returns the phrases by text.
+ * Yields after each text, so that other work can run in between.
+ */
 export function* readTitles(titles: Titles): Generator<void, ReadonlyMap<string, Phrase>> {
   const known = titlePhrases.get(titles);
   if (known !== undefined) return known;

@@ -51,7 +51,10 @@ function clearSheet(view: ViewIndex): Sheet {
   return made;
 }
 
-/** Returns the score of each tool for the words that the tool contains. The next search of the same view overwrites the returned arrays. */
+/**
+ * Returns the score of each tool in the index for the query's words that the tool contains. The arrays are reused: the next search of the
+ * same index overwrites them.
+ */
 export function scoreByWords(view: ViewIndex, meanings: readonly Meaning[]): WordScores {
   const { toolkitOf } = view;
   const sheet = clearSheet(view);

@@ -54,8 +54,9 @@ export function endOf<T>(steps: Generator<void, T>): T {
 }
 
 /**
- * Creates the missing indexes of a view's toolkits, and reads the titles of its programs. Other work of the event loop runs in between: the
- * phrases of all tools that svc ships take about half a second. Returns undefined if nothing is missing.
+ * Creates the missing search indexes of the toolkits that a caller sees, and reads the titles of the project's programs. Other work of the
+ * event loop runs in between, because the phrases of all tools that svc ships take about half a second. Returns undefined if nothing is
+ * missing.
  */
 export function prepareIndexes({ toolkits, titles }: Catalog): Promise<void> | undefined {
   const missing = [...toolkits.values()].filter((toolkit) => !indexes.has(toolkit));

@@ -117,9 +117,9 @@ export function translate(words: readonly string[], isHeld: (word: string) => bo
 }
 
 /**
- * Returns a function that translates parts of an example phrase into English. Undefined if the phrase is in English. `words`: all words of
- * the phrase. `signs`: the sum of `signsOf` of the words. It translates as `translate` does, so that a query in the same words matches the
- * phrase. But it corrects no words.
+ * Returns a function that translates parts of an example phrase into English, in the same way as queries, so that a query in the same words
+ * matches the phrase. It corrects no misspelled words. Undefined if the phrase is in English. `words`: all words of the phrase. `signs`:
+ * the sum of `signsOf` of the words.
  */
 export function translatorOf(
   words: readonly string[],

@@ -97,7 +97,10 @@ export function termsOf(text: string): string[] {
   return termsOfWords(wordsOf(text));
 }
 
-/** Returns the terms of a text whose words are known, as `termsOf` does. */
+/**
+ * Returns the terms of a list of words: the words in the form of the search index, in order, without stop words and single letters. A known
+ * phrase, such as `get rid of`, becomes the terms of its meaning.
+ */
 export function termsOfWords(words: readonly string[]): string[] {
   const terms: string[] = [];
   for (let start = 0; start < words.length; ) {

@@ -57,8 +57,8 @@ function isStricter(one: Action["class"], other: Action["class"]): boolean {
 }
 
 /**
- * Returns the arguments of a call without the word `confirm`, if the program that makes the call knows the tool as destructive, and the
- * tool is not destructive any more. The tool then has no such argument.
+ * Returns the arguments of a call without `confirm` if the tool does not have this argument any more. This happens if the calling program
+ * was checked when the tool was still destructive, and the tool is now in another class.
  */
 export function argumentsFor({ args, pinned }: CallRequest, tool: CallPlan["tool"]): CallRequest["args"] {
   if (pinned?.action.class !== "destructive" || tool.class === "destructive") return args;

@@ -6,7 +6,7 @@ import { type PrepareContext, prepareCall } from "../prepare/prepare.ts";
 import type { EndedCall, MadeCall, PreparedCall } from "../prepare/prepared-call.ts";
 import { digestCall } from "./idempotency.ts";
 
-/** Hooks to ask about calls. Undefined: calls are not reviewed. */
+/** The hooks (URLs of a project) that svc asks before it sends a tool call. Undefined if svc asks no hook about calls. */
 export type HookContext = { readonly hooks?: CallHooks | undefined };
 
 /**

@@ -54,7 +54,7 @@ export type KeyContext = {
  */
 export type KeyRefusal = { readonly outcome: "in_progress" | "key_reused"; readonly idempotencyKey: string };
 
-/** Outcome of the call that holds an idempotency key, or the reason why no call can be made with the key. */
+/** Outcome of the earlier call that used an idempotency key, or the reason why no call can be made with the key. */
 export type EarlierOutcome =
   | {
       readonly outcome: "ended";
@@ -76,9 +76,9 @@ const runningMaxDefaultMs = 120_000;
 export const nodeLost = "the node that made the call ended before it recorded an outcome; it may have been executed";
 
 /**
- * Returns the outcome of the call that holds the entry's idempotency key; undefined if no call holds the key. `isSandbox`: true if the
- * sandbox would answer the entry's call now, undefined if the call runs code of svc. A call that the sandbox answered and a call of the
- * real app are never the same call.
+ * Returns the outcome of an earlier call with the same idempotency key as `entry`; undefined if there is none. `isSandbox`: true if the
+ * sandbox would answer the call now, undefined if the call runs code of svc. A call that the sandbox answered and a call of the real app
+ * are never the same call.
  */
 export async function findEarlier(
   context: KeyContext,

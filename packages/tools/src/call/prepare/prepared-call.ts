@@ -63,8 +63,8 @@ export type EndedCall = {
 };
 
 /**
- * A call in progress. `entry`: its entry in the ledger. `plan`: its tool and checked arguments. `prepared`: the request to send, or the
- * result of a call that has ended. `hooks`: endpoints that check the call.
+ * A call in progress. `entry`: its entry in the ledger (record of tool calls). `plan`: its tool and checked arguments. `prepared`: the
+ * request to send, or the result of a call that has ended. `hooks`: endpoints that check the call.
  */
 export type MadeCall<Prepared = PreparedCall | EndedCall> = {
   readonly entry: LedgerEntry;

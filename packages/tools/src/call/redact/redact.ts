@@ -48,7 +48,10 @@ export function createRedactor(secrets: readonly string[]): Redactor {
 /** Approximate maximum length of a time slice of large work, in milliseconds. Other work runs between two time slices. */
 const timeSliceMs = 2;
 
-/** Runs the parts of large work in time slices, and waits for `turn` before each. Returns its result. */
+/**
+ * Runs large work part by part, in time slices. Before each slice it awaits `turn`, so that other work can run. Returns the result of the
+ * work.
+ */
 export async function inTurns<T>(parts: Generator<undefined, T>, turn: () => Promise<void>): Promise<T> {
   for (;;) {
     await turn();

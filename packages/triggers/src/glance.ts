@@ -11,7 +11,8 @@ const depthMax = 3;
 
 /**
  * Returns an event's payload in short: its first four simple values with their names, at most 120 characters. Sensitive values are `***`.
- * Empty for a payload of more than 4 KiB, and if the view has no trigger `triggerSlug`: it is then unknown which values are sensitive.
+ * Empty for a payload of more than 4 KiB, and if the caller's catalog has no trigger `triggerSlug`: it is then unknown which values are
+ * sensitive.
  */
 export function glanceOf(
   { triggers }: Pick<CatalogView, "triggers">,

@@ -3,7 +3,7 @@ import type { Executor } from "@svc/db/connect";
 import { listQuarantineSeals, sealQuarantinedPost, type UnsealedPost } from "@svc/db/quarantine/repo";
 import { sealEnvelope } from "./quarantined-row.ts";
 
-/** Dependencies of the sweep that encrypts quarantined webhook posts (which svc could not turn into events). */
+/** Dependencies of the sweep (regular task) that encrypts quarantined webhook posts (which svc could not turn into events). */
 export type QuarantineSealOptions = {
   readonly db: Executor;
   readonly sealer: Sealer;
@@ -18,8 +18,8 @@ export type QuarantineSealOptions = {
 const oldDetail = "Version 0.1 kept it, whose words may quote the post. A release says why it stays.";
 
 /**
- * Returns a sweep that runs every 10 minutes. It encrypts the headers and query of quarantined posts that version 0.1 stored unencrypted.
- * Each round reads only posts that this node has not read before.
+ * Returns a sweep (regular task) that runs every 10 minutes. It encrypts the headers and query of quarantined webhook posts that version
+ * 0.1 stored unencrypted. Each run reads only posts that this node has not read before.
  */
 export function quarantineSealSweep({ db, sealer, batchMax = 200 }: QuarantineSealOptions): Sweep {
   let after: QuarantineId | undefined;

@@ -5,7 +5,7 @@ import { deleteEndedSubscriptions, findEndedSubscriptions } from "@svc/db/subscr
 import type { Dispatcher } from "@svc/delivery";
 import { accessRevoked } from "./errors.ts";
 
-/** Dependencies of the sweep that removes ended subscriptions of agents. */
+/** Dependencies of the sweep (regular task) that removes ended subscriptions of agents. */
 export type AgentSubscriptionSweepOptions = {
   readonly db: Executor;
   readonly clock: Clock;
@@ -18,8 +18,8 @@ const batchMax = 100;
 const tellMs = 5_000;
 
 /**
- * Returns the sweep that removes agents' subscriptions that were not refreshed in time, and subscriptions whose key or grant (a person's
- * permission for an agent) has ended. It notifies the callbacks of subscriptions whose key or grant has ended.
+ * Returns the sweep (regular task) that removes agents' subscriptions that were not refreshed in time, and those whose key or grant (a
+ * person's permission for an agent) has ended. In the second case, it also notifies the subscription's callback address.
  */
 export function agentSubscriptionSweep({ db, clock, dispatcher }: AgentSubscriptionSweepOptions): Sweep {
   const removeBatch = async () => {

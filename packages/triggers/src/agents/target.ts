@@ -18,8 +18,8 @@ export type EventTarget = {
 type Caller = Pick<McpContext, "principal" | "address">;
 
 /**
- * True if the caller can get events of this trigger. The caller's key or grant must permit it. If the caller's MCP address names toolkits
- * or tools, it must name the trigger or its toolkit.
+ * True if the caller can get events of this trigger. The caller's key or grant (a person's permission for an agent) must permit it. If the
+ * caller's MCP address names toolkits or tools, it must name the trigger or its toolkit.
  */
 export function isOffered({ slug, toolkitSlug }: Trigger, caller: Caller): boolean {
   return isOfAddress({ slug, toolkitSlug }, caller) && isReadable(toolkitSlug, caller);

@@ -36,8 +36,8 @@ type WarningOptions = {
 type Check = (db: Database, project: Project, nowMs: number) => Promise<readonly Warning[]>;
 
 /**
- * Returns a sweep that checks all projects every ten minutes. It warns of quotas that are nearly used up, and of webhook secrets that end
- * soon. It repeats a warning at most once a day.
+ * Returns a sweep (regular task) that checks all projects every ten minutes. It warns of quotas that are nearly used up, and of webhook
+ * secrets that end soon. It repeats a warning at most once a day.
  */
 export function warningSweep({ db, filters, onDue }: WarningOptions): Sweep {
   return {

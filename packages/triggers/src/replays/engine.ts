@@ -5,8 +5,8 @@ import type { ReplayObserver } from "./observer.ts";
 import { type ReplayContext, type ReplayTurn, type SteppedReplay, stepReplay } from "./step.ts";
 
 /**
- * Queues the deliveries of throttled replays (replays with a limited rate) on one node. The tasks of replays and the tasks of standing
- * programs (schedules) are in the same table, so one claim returns both.
+ * Queues the deliveries of throttled replays (replays with a limited rate) on one node. Their tasks are in the same table as those of
+ * standing programs (schedules), so one query takes due tasks of both.
  */
 export type ReplayEngine = {
   /** Takes over the replay tasks that this node has claimed, and advances their replays. */

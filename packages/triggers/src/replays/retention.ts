@@ -3,7 +3,7 @@ import type { Executor } from "@svc/db/connect";
 import { expirePauses } from "@svc/db/replays/pause";
 import { armLostReplays, expirePausedReplays, sweepReplays } from "@svc/db/replays/sweep";
 
-/** Settings of the sweep that deletes ended replays. Times are in milliseconds. */
+/** Settings of the sweep (regular task) that deletes ended replays (repeated deliveries of past events). Times are in milliseconds. */
 export type ReplaySweepOptions = {
   readonly db: Executor;
   /** How long a replay is kept after its end. It equals the retention of events (SVC_EVENT_RETENTION). */
@@ -19,8 +19,8 @@ const batchMax = 1_000;
 const pausedMaxMs = 30 * 86_400_000;
 
 /**
- * Returns a sweep that runs every minute. It deletes replays that ended long ago, cancels replays and deactivates subscriptions that
- * were paused for too long, and creates missing tasks of replays.
+ * Returns a sweep (regular task) that runs every minute. It deletes replays (repeated deliveries of past events) that ended long ago, and
+ * creates missing tasks of replays. It cancels replays and deactivates subscriptions that were paused for too long.
  */
 export function replaySweep({ db, eventRetentionMs }: ReplaySweepOptions): Sweep {
   return {

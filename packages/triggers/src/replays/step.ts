@@ -84,12 +84,15 @@ const unparkedMax = 2_000;
 const inactiveWaitMs = 5_000;
 
 /**
- * The task of a replay (repeated deliveries of past events) in one turn. In a turn, a node holds the task and makes several steps.
- * `untilMs`: end of the turn; undefined before its first step.
+ * The task of a replay (repeated deliveries of past events) while one node works on it. In this time (a turn), the node makes several
+ * steps. `untilMs`: end of the turn; undefined before its first step.
  */
 export type ReplayTurn = { readonly task: ClaimedReplay; readonly untilMs?: number };
 
-/** A completed step of a replay. `next`: turn and time of the next step. Undefined if the turn has no further step. */
+/**
+ * A completed step of a replay (repeated deliveries of past events). `next`: the task and the time of the next step; undefined if this node
+ * makes no further step now.
+ */
 export type SteppedReplay = { readonly step: ReplayStep; readonly next?: { readonly turn: ReplayTurn; atMs: number } };
 
 /**

@@ -6,7 +6,7 @@ import { previewedRequest } from "@svc/delivery";
 import type { TriggersContext } from "./context.ts";
 import { findReadableEvent, subscriptionsOf } from "./portal-scope.ts";
 
-/** The parts of an event that its request has. */
+/** The fields of an event from which svc makes the delivery request that a preview shows. */
 export type ShownEvent = Pick<
   Event,
   "id" | "projectId" | "kind" | "toolkitSlug" | "triggerSlug" | "entityId" | "payload" | "occurredAt" | "receivedAt"

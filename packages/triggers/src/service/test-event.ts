@@ -11,7 +11,7 @@ import { viewOf } from "./portal-scope.ts";
 type Tested = Pick<Subscription, "projectId" | "id" | "entityId">;
 
 /**
- * Stores a synthetic event with one delivery, which any node may claim. The event belongs to the entity (customer or user) of the
+ * Stores a synthetic event with one delivery, which any node may send. The event belongs to the entity (customer or user) of the
  * subscription, so it is erased and exported with this entity. Returns the id of the delivery.
  */
 export async function storeTestEvent(

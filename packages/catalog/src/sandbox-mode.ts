@@ -13,7 +13,10 @@ export function isPlayed({ isLive }: Pick<Toolkit, "isLive">, mode: SandboxMode)
   return mode === "force" || (mode === "on" && isLive !== true);
 }
 
-/** Toolkits (apps) of a program, by the side that answers their calls. The slugs are sorted. */
+/**
+ * The toolkits (apps) that a program uses. `played`: those for which the sandbox answers. `live`: those whose real app answers. Both lists
+ * contain slugs and are sorted.
+ */
 export type ToolkitSides = { readonly played: readonly string[]; readonly live: readonly string[] };
 
 /** Returns which toolkits (apps) of a program the sandbox plays and which are real apps. A slug that occurs several times is listed once. */

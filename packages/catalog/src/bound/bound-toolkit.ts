@@ -22,9 +22,10 @@ import { createTenantValidators } from "../schema/json-schema.ts";
 import { answered, deploymentOf, namedAsField, readBoundText } from "./binding.ts";
 
 /**
- * Returns the bound copy of a shared toolkit: the definition that svc ships, with the addresses and changes that a project stored. So the
- * copy follows the definition from release to release. `text`: the stored binding. `sharedOf`: returns the definition of a shared toolkit.
- * Rejects with DefinitionError if the definition and the binding do not fit together; its faults name fields of the binding.
+ * Returns a project's copy of a shared toolkit: the definition that svc ships, with the addresses and changes that the project stored. The
+ * copy uses the newest definition at each release of svc. `text`: the stored settings of the project (the binding). `sharedOf`: returns the
+ * definition of a shared toolkit. Rejects with DefinitionError if the definition and the settings do not fit together; its errors name
+ * fields of the settings.
  */
 export async function bindToolkit(
   text: string,

@@ -13,15 +13,15 @@ import { bindToolkit } from "./bound-toolkit.ts";
 
 type SharedSource = NonNullable<ImportToolkitRequest["shared"]>;
 
-/** A bound copy of a shared toolkit, with its source and a report in the form of the API. */
+/** A project's copy of a shared toolkit (an app's tools that svc ships), with its source and a report in the form of the API. */
 export type BoundImport = PublishedToolkit & {
   readonly source: NewToolkitSource;
   readonly report: MessageInitShape<typeof ImportReportSchema>;
 };
 
 /**
- * Makes the bound copy of a shared toolkit for a project, and stores nothing. Rejects with TOOLKIT_NOT_FOUND, SOURCE_INVALID,
- * BASE_URL_NEEDED or DEFINITION_INVALID.
+ * Makes a project's copy of a shared toolkit (an app's tools that svc ships), with the settings in the request. Stores nothing. Rejects
+ * with TOOLKIT_NOT_FOUND, SOURCE_INVALID, BASE_URL_NEEDED or DEFINITION_INVALID.
  */
 export async function importShared(
   request: ImportToolkitRequest & { readonly shared: SharedSource },

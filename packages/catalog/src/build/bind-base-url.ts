@@ -19,8 +19,8 @@ export function isBound({ baseUrl }: Pick<Toolkit, "baseUrl">): boolean {
 }
 
 /**
- * Returns the base URL of a toolkit's app, with values in place of its placeholders. `keySegment` stays in the URL, until the key of an
- * account replaces it when a request is sent. Returns the reason instead if a value or the whole URL is not allowed.
+ * Returns the base URL of a toolkit's app, with values in place of its placeholders. The placeholder for the account's key (`keySegment`)
+ * stays in the URL until a request is sent. Returns the reason instead if a value or the whole URL is not allowed.
  */
 export function bindBaseUrl(
   { baseUrl }: Pick<Toolkit, "baseUrl">,

@@ -17,7 +17,10 @@ export function withoutOptionalNulls(schema: JsonSchema, value: unknown): unknow
   return holdsNull(value, 0) ? without(nullPlace(schema), value, 0) : value;
 }
 
-/** Returns the position of a whole value that has this schema. Use `nullPlaceAt` for a property or list item in the value. */
+/**
+ * Returns the starting position in a value with this schema: the whole value. From there, `nullPlaceAt` leads to the position of a property
+ * or list item.
+ */
 export function nullPlace(schema: JsonSchema): NullPlace {
   return { place: schemaPlace(schema), sure: sureOf(schema, [schema]) };
 }

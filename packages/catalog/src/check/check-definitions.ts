@@ -130,7 +130,7 @@ const sayingsMax = 60;
 const lengthMax = 400;
 /**
  * True if an example phrase has no choices, or only choices such as `(call|ring)` that contain no other choices. False if a choice is not
- * complete.
+ * complete, for example without its closing bracket.
  */
 export function isPhraseForm(phrase: string): boolean {
   return /^(?:[^()|]|\([^()]*\))*$/.test(phrase);

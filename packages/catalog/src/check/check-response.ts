@@ -39,8 +39,8 @@ function checkPath(file: DefinitionFile, path: readonly string[], text: string):
 }
 
 /**
- * Checks the value at a path in a tool's output. Returns a reason if, by the output schema, this value can never have one of the types
- * `wanted`. Returns undefined if it can. `mayBeLast`: true if the path may name the last item of a list with `[-1]`.
+ * Checks if the value at a path in a tool's output can have one of the types `wanted`, according to the output schema. Returns undefined if
+ * it can; otherwise the reason as a text. `mayBeLast`: true if the path may name the last item of a list with `[-1]`.
  */
 export function faultOfOutputPath(
   output: JsonSchema,

@@ -18,9 +18,9 @@ import { type ImportedToolkit, type ImportOptions, readOpenapi } from "./import-
 export type ChosenImportOptions = Omit<ImportOptions, "refused" | "accepted" | "openId">;
 
 /**
- * A toolkit that was made from a source. `digest`: hexadecimal SHA-256 of what the source says. `comparison`: differences from the accepted
- * definition; undefined for a new toolkit, or without differences. `trusted`: the differences that svc accepts by itself; undefined if it
- * accepts none.
+ * A toolkit that was made from a source. `digest`: hexadecimal SHA-256 of the content of the source. `comparison`: differences from the
+ * accepted definition; undefined for a new toolkit, or without differences. `trusted`: the differences that svc accepts by itself;
+ * undefined if it accepts none.
  */
 export type ImportedAndCompared = Omit<ImportedToolkit, "ruledClasses"> & {
   readonly digest: string;

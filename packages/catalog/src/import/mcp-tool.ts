@@ -8,7 +8,9 @@ import type { DocumentNode } from "./read.ts";
 import { objectOf, type SchemaConversion, SchemaConverter, typesOf } from "./schema.ts";
 import { plainText, safeText, wordsOf } from "./texts.ts";
 
-/** A tool that an MCP server offers. `exact`: the tool as the server sent it. `node`: the same with numbers of double precision. */
+/**
+ * A tool that an MCP server offers. `exact`: the tool as the server sent it. `node`: the same tool, with its numbers converted to doubles.
+ */
 export type OfferedTool = { readonly name: string; readonly node: DocumentNode; readonly exact: unknown };
 
 const [descriptionMin, descriptionMax] = [40, 800];

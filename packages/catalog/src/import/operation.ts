@@ -12,7 +12,7 @@ import { objectOf, type SchemaConversion, SchemaConverter, type SchemaLimits } f
 import type { Operation } from "./select.ts";
 import { plainText, safeText, textOf, wordsOf } from "./texts.ts";
 
-/** A person's own choice for a tool, which replaces what the document says. */
+/** The name, access class and description that a person chose for an imported tool. They replace those of the imported document. */
 export type ToolOverride = { readonly name: string; readonly class: string; readonly description: string };
 
 /**
@@ -22,8 +22,8 @@ export type ToolOverride = { readonly name: string; readonly class: string; read
 export type ToolNote = { readonly kind: string; readonly detail: string };
 
 /**
- * A tool made from an operation of an OpenAPI document. `suggested`: an access class that allows less than the tool's own and may be right.
- * A person decides whether to set it. Undefined if there is no suggestion.
+ * A tool made from an operation of an OpenAPI document. `suggested`: another access class that may be the right one, for example `read` for
+ * a POST that probably only reads. A person decides if it is set. Undefined if there is no suggestion.
  */
 export type ImportedTool = {
   readonly document: ActionDocument;

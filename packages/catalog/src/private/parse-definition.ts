@@ -117,7 +117,7 @@ export async function checkPrivateToolkit(definitionJson: string): Promise<Toolk
 
 /**
  * Returns the compiled toolkit (an app's tools and webhooks) of a stored definition that passed parsePrivateToolkit when it was published.
- * Repeats only the cheap checks: form, request addresses and request content. Rejects like parsePrivateToolkit. `slices`: pauses the work
+ * Repeats only the cheap checks: form, request addresses and request content. Rejects with DefinitionError. `slices`: pauses the work
  * between two tools, so that other work of the node can run.
  */
 export async function parseKeptToolkit(

@@ -47,8 +47,8 @@ export function phrasesText(phrases: PhrasesByTool): string {
 }
 
 /**
- * Returns the phrases of a request as svc stores them: cleaned as the texts of imported documents are, without repeated ones. Rejects with
- * PHRASES_INVALID if a phrase or a tool is wrong. Pauses between the phrases, so that other work of the node can run.
+ * Returns the phrases of a request in the form in which svc stores them: without markup and invisible characters, and each phrase once.
+ * Rejects with PHRASES_INVALID if a phrase or a tool is wrong. Pauses between the phrases, so that other work of the node can run.
  */
 export async function checkPhrases(toolkit: Toolkit, given: readonly GivenPhrases[]): Promise<PhrasesByTool> {
   const slices = createSlices(setImmediate);
@@ -133,7 +133,10 @@ export type TitledProgram = { readonly titles: readonly string[]; readonly toolS
  */
 const titleLimits = { tools: 5, perTool: 10 };
 
-/** Returns the titles of a project's programs by the slug of the tools that they call. Suspicious and empty titles are left out. */
+/**
+ * Returns, for each tool, the titles of the project's programs that call it. The keys are slugs of tools. Suspicious and empty titles are
+ * left out.
+ */
 export function titlesByTool(programs: readonly TitledProgram[]): ReadonlyMap<string, readonly string[]> {
   const found = new Map<string, Set<string>>();
   for (const { titles, toolSlugs } of programs) {

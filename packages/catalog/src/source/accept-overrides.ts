@@ -18,9 +18,9 @@ type ToolsOfAcceptance = { readonly names: ReadonlySet<string>; readonly isAccep
 
 /**
  * Adds an approver's overrides (choices for imported tools) to the stored options of a source, so that later reads of the source apply
- * them. Changed tool names are replaced by those that the import gave. A class applies only to tools whose changes are accepted, and then
- * also to a tool that got its name from another operation. Throws ImportError if an override is malformed or matches no tool, or if there
- * are too many.
+ * them. If a tool was renamed, its override is stored under the tool's original name. A class applies only to tools whose changes are
+ * accepted, and then also to a tool that got its name from another operation. Throws ImportError if an override is malformed or matches no
+ * tool, or if there are too many.
  */
 export function addOverrides(
   options: string,

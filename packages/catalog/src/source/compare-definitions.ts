@@ -8,7 +8,10 @@ export type DefinitionObject = {
   readonly tools: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 };
 
-/** A tool that a newer definition has in addition. `isFlagged`: true if its description gives orders to its reader. */
+/**
+ * A tool that only the newer of two definitions has. `isFlagged`: true if its description is suspicious, because it gives orders to its
+ * reader, such as an AI model.
+ */
 export type AddedTool = {
   readonly name: string;
   readonly class: string;
@@ -31,10 +34,10 @@ export type AlteredPart = {
 };
 
 /**
- * Differences between two definitions of a toolkit. `count`: tools that differ, plus one for the toolkit's texts, plus one for its origin.
- * `leftOff`: altered parts that are not listed because the list would be too long. `leftOffTools`: the tools that have such parts; absent
- * in differences that an older svc stored. `originBefore`, `originAfter`: the base URL, the account
- * variables and the authentication as JSON; both empty if they are equal. `flagged`: names of tools that differ and are suspicious.
+ * Differences between two definitions of a toolkit. `count`: tools that differ, plus one if the toolkit's texts differ, plus one if its
+ * origin differs. The origin is the base URL, the account variables and the authentication. `originBefore`, `originAfter`: both origins as
+ * JSON; empty if they are equal. `leftOff`: number of altered parts that are not listed because the list would be too long. `leftOffTools`:
+ * the tools with such parts; absent in differences that an older svc stored. `flagged`: names of tools that differ and are suspicious.
  */
 export type DefinitionDifferences = {
   readonly added: readonly AddedTool[];

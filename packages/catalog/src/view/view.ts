@@ -17,7 +17,7 @@ export type CatalogView = Catalog & {
   readonly sources: ReadonlyMap<string, ToolkitSourceState>;
 };
 
-/** Returns the function that finds the name of a tool's app in a catalog by the slug of the tool. */
+/** Returns a function that returns the name of a tool's app, by the slug of the tool. The names come from the given catalog. */
 export function appNamesOf({ toolkits }: Pick<Catalog, "toolkits">): AppNames {
   return (toolSlug) => toolkits.get(toolSlug.slice(0, toolSlug.indexOf(".")))?.name;
 }

@@ -8,7 +8,7 @@ import {
 } from "@svc/core";
 import type { ArrivedPost } from "../model.ts";
 
-/** The parts of a webhook post that the placeholders of a verifier read. */
+/** The parts of a webhook post from which a signature check reads the values of its placeholders, such as `{{headers.x-time}}`. */
 export type ReadablePost = ArrivedPost & {
   /**
    * Values of the signature header's parts, by the name of the part, such as `t` in `t=1,v1=abc`. The value is undefined if the name occurs
@@ -42,7 +42,10 @@ export function compileSigned(text: string): readonly ReadPlaceholder[] {
   });
 }
 
-/** Returns the bytes of all parts; undefined if the webhook post lacks a value that one of them reads. */
+/**
+ * Returns the bytes of all parts of the text that a signature covers, read from a webhook post. Returns undefined if the post lacks a value
+ * that one of the parts reads.
+ */
 export function readSigned(parts: readonly ReadPlaceholder[], reading: ReadablePost): (Buffer | string)[] | undefined {
   const values: (Buffer | string)[] = [];
   for (const read of parts) {

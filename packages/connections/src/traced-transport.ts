@@ -2,8 +2,9 @@ import { beginSpan, type SpanStart, spanned } from "@svc/core";
 import type { AppAnswer, AppCall, AppTransport } from "./app-transport.ts";
 
 /**
- * Returns a transport that makes a span for each request to an app. `continued`: slugs of the shared toolkits whose apps get the header
- * `traceparent`, so that their spans continue the trace. `*` stands for every toolkit, also for those of projects.
+ * Returns a transport that makes a trace span (a timed part of a trace) for each request to an app. `continued`: slugs of the shared
+ * toolkits whose apps get the header `traceparent`, so that their spans continue the trace. `*` stands for every toolkit, also for those of
+ * projects.
  */
 export function createTracedTransport(transport: AppTransport, continued: ReadonlySet<string>): AppTransport {
   const isContinued = ({ toolkit: { slug, ownerProjectId } }: AppCall) =>

@@ -16,8 +16,9 @@ const [sessionsMax, projectSessionsMax] = [256, 32];
 const [idleMs, sweepMs] = [300_000, 60_000];
 
 /**
- * The sessions with MCP servers that a node keeps, by key. A project has at most 32; a further one replaces its least recently used one. If
- * the node has 256, the project with the most gives one up. Sessions that were idle for 5 minutes are removed.
+ * The sessions with MCP servers that a node keeps open for later calls. A project has at most 32; a new session replaces the project's
+ * least recently used one. If the node has 256, the project with the most sessions loses one. Sessions that were idle for 5 minutes are
+ * removed.
  */
 export class KeptSessions {
   /** Least recently used first. */

@@ -36,8 +36,8 @@ type AskedServer = { readonly toolkit: Toolkit | undefined; readonly request: Ap
 
 /**
  * Returns the request that lists the tools of an MCP server, with the credential of an account. This is the account that the query names,
- * else the one that listed the tools before, else the first active account of the toolkit. Returns the request without a credential if there
- * is no such account. Returns the reason if the account cannot be used: with another account, the server may list other tools.
+ * else the one that listed the tools before, else the first active account of the toolkit. If there is no such account, the request has no
+ * credential. If the account cannot be used, returns the reason and tries no other account, because the server may list other tools to it.
  */
 export async function listingRequest(
   options: ListingAccountOptions,

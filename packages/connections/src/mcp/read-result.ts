@@ -12,8 +12,8 @@ const partsMax = 100;
 const asksUser = "the server asks its user for something; svc does not pass that on";
 
 /**
- * Returns the response of an MCP server to a call as an app's answer: a JSON object with the member `result`, or `error` if the call failed.
- * Images are separate from it. Other data is left out, with a warning. `access`: access class of the called tool.
+ * Returns the response of an MCP server to a call as an app's answer: a JSON object with the member `result`, or `error` if the call
+ * failed. Images are returned separately. Other data is left out, with a warning. `access`: access class of the called tool.
  */
 export function answerOf({ value }: ServerResponse, access: AccessClass): AppAnswer {
   const { error, result } = value;

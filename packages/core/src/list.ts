@@ -19,12 +19,12 @@ type ListOrder<Row, Place, Filter = unknown> = {
   readonly read: (text: string) => Place | undefined;
 };
 
-/** Returns the order of a list by the ids of its rows. */
+/** Returns the order of an API list that is sorted by the ids of its rows. */
 export function byId<P extends IdPrefix>(prefix: P): ListOrder<{ readonly id: string }, Id<P>> {
   return { positionOf: ({ id }) => id, read: (text) => parseId(prefix, text) };
 }
 
-/** Returns the order of a list by a text of its rows, such as a name. */
+/** Returns the order of an API list that is sorted by a text of its rows, such as a name. */
 export function byText<Row>(positionOf: (row: Row) => string): ListOrder<Row, string> {
   return { positionOf, read: (text) => text };
 }

@@ -106,7 +106,7 @@ export type BodyRenderer = (
   event: DeliveredEvent,
 ) => Promise<{ readonly body: string } | { readonly fault: string }>;
 
-/** A delivery that this node may send, because it holds the delivery's lease (time-limited claim). */
+/** A delivery that this node may send, because it holds the delivery's lease (the exclusive right to it for a limited time). */
 export type OutgoingDelivery = {
   id: DeliveryId;
   projectId: ProjectId;

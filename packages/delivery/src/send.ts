@@ -13,7 +13,9 @@ export type SendRequest = {
   keptBytes?: number;
 };
 
-/** Result of a request. `send` never rejects: a failure of the endpoint is described by these fields. */
+/**
+ * Result of one attempt to send a delivery. These fields also describe a failure of the endpoint; the attempt never throws an error for it.
+ */
 export type Attempt = {
   /** HTTP status of the answer; 0 if no answer began. If the answer ended too early, this field has its status and `error` says why. */
   statusCode: number;

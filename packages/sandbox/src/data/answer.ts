@@ -42,8 +42,8 @@ export type Sources = Pick<Work, "store" | "seen" | "nowMs" | "baseMs"> & {
 };
 
 /**
- * Performs a call and returns its result. The same request on the same state gives the same result. A repeated call with the same arguments
- * does not create a second object.
+ * Performs a call of an emulated app and returns its result. The same request on the same state gives the same result. A repeated call with
+ * the same arguments does not create a second object.
  */
 export function answerCall(
   call: AppCall,

@@ -27,8 +27,8 @@ export function shelfOf(toolkit: Toolkit, kind: Kind, args: AnyObject): Shelf {
 }
 
 /**
- * Returns an object in the form that answers show. Fields that are not in `facts` (the known values) are made up from the id. So a list and
- * a call for the single object show the same values.
+ * Returns an object of an emulated app in the form in which answers show it. Fields that are not in `facts` (the known values) are made up
+ * from the id. So a list and a call for the single object show the same values.
  */
 export function show(shelf: Shelf, id: string | number, facts: Facts, stored?: StoredObject): ShownObject {
   let seed: Seed | undefined;

@@ -2,7 +2,8 @@ import type { Facts } from "./facts.ts";
 import type { Seed } from "./seed.ts";
 
 /**
- * An object in the form that answers show. `facts`: the known values of the object. `seed`: a text from which all other values are made up.
+ * An object of an emulated app in the form in which answers show it. `facts`: the known values of the object. `seed`: a text from which all
+ * other values are made up.
  */
 export type ShownObject = {
   readonly id: string | number | undefined;

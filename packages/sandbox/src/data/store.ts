@@ -26,7 +26,7 @@ const objectCharacters = 512;
  */
 export type Shelf = { readonly app: string; readonly kind: string; readonly scope: string };
 
-/** An object that the sandbox has stored, with the facts of its fields. All other fields are made up from its id. */
+/** An object that the sandbox has stored, with the values of its fields that calls have set. All other fields are made up from its id. */
 export type StoredObject = {
   readonly shelf: Shelf;
   readonly id: string;

@@ -1,6 +1,6 @@
 import type { SvcClient } from "../client.ts";
 
-/** The calls of a client that the tools of an agent need. */
+/** The API calls that a client must offer, so that the tools for an AI agent can use them. */
 export type AgentClient = {
   readonly catalog: Pick<SvcClient["catalog"], "listTools" | "getTool" | "getToolkit">;
   readonly identity: Pick<SvcClient["identity"], "getIdentity">;

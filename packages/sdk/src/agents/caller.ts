@@ -9,8 +9,8 @@ import type { AgentCaller, AgentClient, CallerOptions, ModelAnswer } from "./age
 const pausesMs = [1000, 4000];
 
 /**
- * Returns the calls of tools for an agent, with the options of `svcTools`. `clock`: waits before a call is repeated. A call is repeated only
- * if it has an idempotency key.
+ * Returns the functions with which an agent calls tools, with the options of `svcTools`. `clock`: waits before a call is repeated. A call
+ * is repeated only if it has an idempotency key.
  */
 export function createCaller(
   { tools }: Pick<AgentClient, "tools">,

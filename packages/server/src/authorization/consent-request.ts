@@ -4,7 +4,7 @@ import type { ServiceUrls } from "./metadata.ts";
 import { type AccessScope, accessScopes, firstScopes } from "./scopes.ts";
 import { AuthorizationRefusal, requireOnce } from "./serve.ts";
 
-/** A client's request for a person's consent. The pages contain it in sealed form. */
+/** A client's request for a person's consent. The consent pages contain it in encrypted form, so that a browser cannot change it. */
 export type ConsentRequest = ServiceUrls & {
   readonly clientId: string;
   readonly clientName: string;
@@ -140,8 +140,8 @@ export type Seal<Value> = {
 };
 
 /**
- * Creates the seals for the consent pages. They use a separate key derived from the service's key, because browsers receive the encrypted
- * texts.
+ * Creates the objects that encrypt the clients' requests for the consent pages. They use a separate key derived from the service's key,
+ * because browsers receive the encrypted texts.
  */
 export function createSeals(sealer: Sealer, clock: Clock): Seals {
   const own = createSealer(sealer.subkeys("grants"));

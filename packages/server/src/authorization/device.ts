@@ -24,7 +24,10 @@ import { authorizationPaths } from "./metadata.ts";
 import { createAddressLimit } from "./register.ts";
 import { AuthorizationRefusal, answerUnkept, readForm } from "./serve.ts";
 
-/** Dependencies of the sign-in of programs. `keyMs`: lifetime of a program's key in milliseconds. */
+/**
+ * Dependencies of the sign-in of programs (such as the command line), which a person approves in a browser. `keyMs`: lifetime of a
+ * program's key in milliseconds.
+ */
 export type DeviceOptions = Pick<
   AuthorizeOptions,
   "db" | "clock" | "intake" | "mapError" | "sessions" | "origin" | "urlsOf" | "audit" | "limit" | "addressOf"

@@ -1,7 +1,7 @@
 import type { Environment } from "./environment.ts";
 import type { ConfigReader } from "./reader.ts";
 
-/** How a process makes and sends spans, from the standard variables of OpenTelemetry. */
+/** How a process makes and sends trace spans (timed parts of traces), from the standard variables of OpenTelemetry. */
 export type TracingSettings = {
   /**
    * The selection of the traces that are sent. `ratio`: the part of the traces, from 0 to 1. `followsParent`: true if the decision of a
@@ -23,7 +23,10 @@ const samplers = [
   ...(["always_on", "always_off", "traceidratio"] as const),
 ] as const;
 
-/** Returns how this process makes spans. Undefined if the variables name no receiver for traces, or turn traces off. */
+/**
+ * Returns how this process makes trace spans (timed parts of traces). Undefined if the variables name no receiver for traces, or turn
+ * traces off.
+ */
 export function readTracing(reader: ConfigReader, environment: Environment): TracingSettings | undefined {
   const whole = reader.parsed("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", parseReceiver);
   const base = reader.parsed("OTEL_EXPORTER_OTLP_ENDPOINT", parseReceiver);

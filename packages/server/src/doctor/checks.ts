@@ -8,7 +8,7 @@ import type { CheckResult, DoctorCheck, Examined, Problem } from "./examined.ts"
 import { providerCheck } from "./provider-check.ts";
 import { backupsCheck, clockCheck, databaseCheck, diskCheck, vaultKeyCheck } from "./store-checks.ts";
 
-/** The check of variables that no other check reads. */
+/** The check of `svc doctor` for the configuration variables that no other check covers. */
 export const configurationCheck: DoctorCheck = {
   name: "configuration",
   run: ({ otherFaults }) =>

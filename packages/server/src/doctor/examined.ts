@@ -11,7 +11,7 @@ import type { VariableName } from "../config/variables.ts";
 import { readCatalog, readDeployment } from "../start/definitions.ts";
 import { measureOffset } from "../start/store.ts";
 
-/** A problem that a check of `svc doctor` found. `mend`: how to solve it; by default, the mend of the check. */
+/** A problem that a check of `svc doctor` found. `mend`: how to solve it; by default, the field `mend` of the check. */
 export type Problem = { readonly state: "warning" | "error"; readonly message: string; readonly mend?: string };
 
 /** Result of a check: the problems that it found, or a text that says what is right. */

@@ -7,8 +7,8 @@ import { actorText, projectText } from "../admin/audit.ts";
 export type ExportRecord = { readonly kind: "audit" | "usage"; readonly at: number; readonly json: string };
 
 /**
- * Returns the record of an audit entry that has its position in the chain of its project. The positions of a project have no gaps, so the
- * receiver can find a missing record.
+ * Returns the record of an audit entry that already has its position in the audit log of its project. The positions of a project have no
+ * gaps, so the receiver can find a missing record.
  */
 export function auditRecord(event: AuditEvent): ExportRecord {
   const { id, at, projectId, action, subject, entityDigest, outcome, position, hash } = event;

@@ -6,7 +6,7 @@ import type { BodyStats } from "../body/body-budget.ts";
 import type { ConnectionStats } from "../listen/connections.ts";
 import type { Registers } from "./exemplars.ts";
 
-/** Sources of the gauges, read at each scrape. */
+/** The objects from which the gauges (metrics of a current value) are read at each scrape. */
 export type MetricsSources = {
   clock: Clock;
   /** Returns the number of pending deliveries of the whole deployment. Called at most every 5 seconds. */

@@ -67,7 +67,10 @@ export function withBase(html: string, base: string): string {
   return present.test(html) ? html.replace(present, () => tag) : html.replace(/<head\b[^>]*>/i, (head) => head + tag);
 }
 
-/** Returns a weak ETag, because the same content is sent with several compressions. */
+/**
+ * Returns a weak ETag (a text that identifies the version of a file). It is weak because the same content is sent with several
+ * compressions.
+ */
 export function etagOf(body: Buffer): string {
   return `W/"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`;
 }

@@ -50,8 +50,8 @@ const flowContext = "deployment/sign_in_flow";
 const flowSeconds = 600;
 
 /**
- * Returns the pages with which people sign in with company accounts, by path. `start` sends the browser to the provider, and `callback`
- * takes it back. At `logout` the provider reports that a person has signed out (OpenID Connect Back-Channel Logout).
+ * Returns the pages with which people sign in with company accounts, by path. `start` sends the browser to the company's identity provider,
+ * and `callback` takes it back. At `logout` the provider reports that a person has signed out (OpenID Connect Back-Channel Logout).
  */
 export function createPeoplePages(options: PeoplePagesOptions): ReadonlyMap<string, PageHandler> {
   type Run = (req: IncomingMessage, res: ServerResponse, options: PeoplePagesOptions) => Promise<void>;

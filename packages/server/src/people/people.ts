@@ -52,8 +52,8 @@ export type People = {
 };
 
 /**
- * Dependencies of `People`. `sessionMaxMs`: time after a sign-in for which a person has access, if svc cannot ask the provider about the
- * person. `onEnded`: called with the keys that ended, and with the person.
+ * Dependencies of `People`. `sessionMaxMs`: time after a sign-in for which a person has access, if svc cannot ask the company's identity
+ * provider about the person. `onEnded`: called with the keys that ended, and with the person.
  */
 export type PeopleOptions = {
   readonly db: Database;
@@ -75,9 +75,9 @@ const pageMax = 500;
 const unconfirmedMs = 3_600_000;
 
 /**
- * Returns the people of the deployment, and starts to check with the provider if they still have access. Between a removal at the provider
- * and the end of the access are at most five minutes. If the provider gave no refresh token, svc cannot ask, and the access ends a set time
- * after the last sign-in.
+ * Returns the people of the deployment, and starts to check with the company's identity provider if they still have access. A person who is
+ * removed at the provider loses access within five minutes. If the provider gave no refresh token, svc cannot ask, and the access ends a
+ * set time after the last sign-in.
  */
 export function openPeople(options: PeopleOptions): People {
   const { db, clock, audit, settings, sessionMaxMs, provider, onEnded, onError } = options;

@@ -17,8 +17,8 @@ const timeoutMs = 10_000;
 const answerBytesMax = 1_048_576;
 
 /**
- * Returns the function that sends requests to the provider, and a function that closes its connections. Connections pass the address guard,
- * which also allows `allowedRanges`. Redirects are not followed. A request takes at most 10 s.
+ * Returns the function that sends requests to the company's identity provider, and a function that closes its connections. Connections pass
+ * the address guard, which also allows `allowedRanges`. Redirects are not followed. A request takes at most 10 s.
  */
 export function createProviderFetch(allowedRanges: readonly string[]): {
   readonly fetch: ProviderFetch;

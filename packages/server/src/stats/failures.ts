@@ -132,7 +132,7 @@ function titlePlace(projectId: ProjectId, { fingerprint }: { readonly fingerprin
 
 /**
  * Returns an observer that counts failed deliveries, calls and jobs, and then passes each report to `observer`. Calls of jobs are not
- * counted, because the failure of their job has the same cause. `appNames`: the names of apps for the sentences.
+ * counted, because the failure of their job has the same cause. `appNames`: the names of apps for the sentences about failures.
  */
 export function countFailures(observer: NodeObserver, counters: FailureCounters, appNames: AppNames): NodeObserver {
   const { deliveries, calls, jobs } = observer;

@@ -52,8 +52,8 @@ import {
 } from "./nodes.ts";
 
 /**
- * Dependencies of Trace. `appNames`: returns the names of apps for the sentences. `titleOf`: returns the title of a job's program.
- * `messageOf`: returns the message of a call as plain text, because the database stores both encrypted.
+ * Dependencies of Trace. `appNames`: returns the names of apps for the sentences about failures. `titleOf`: returns the title of a job's
+ * program. `messageOf`: returns the message of a call as plain text, because the database stores both encrypted.
  */
 export type TraceContext = {
   readonly db: Executor;

@@ -19,7 +19,7 @@ export type Section = {
   readonly questions: readonly string[];
 };
 
-/** A found section, and the words by which it was found. */
+/** A section of the documentation that a search found. `words`: the words by which the search found it. */
 export type SearchHit = Pick<Section, "path" | "title" | "heading" | "shown"> & { readonly words: readonly string[] };
 
 const options: Options<Section> = {

@@ -9,8 +9,9 @@ const usualPace = 2;
 const paceShare = 0.8;
 
 /**
- * Delays new jobs during a burst. In a burst, more programs of a project are due than svc claims in one batch. svc then starts all programs
- * first and runs their jobs afterwards. Both need the same processors, and only the start of a run must be on time.
+ * Delays new jobs during a burst, in which more schedules of a project are due than a node takes from the database at once. svc then starts
+ * the runs of all schedules first, and runs their jobs afterwards. Both need the same processors, and only the start of a run must be on
+ * time.
  */
 export class Bursts {
   readonly #batchMax: number;

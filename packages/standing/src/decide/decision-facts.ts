@@ -47,8 +47,9 @@ const startRetryMaxMs = 300_000;
 export const startFailuresMax = 8;
 
 /**
- * Returns the decision that a run must wait, because its start has failed, with the error text. Returns undefined for a run whose start did
- * not fail. `startFailures`: number of failed starts, including this one. If there are too many, the caller refuses the run.
+ * Returns the decision to keep a run waiting because an earlier attempt to start it failed, with the error text. Returns undefined for a
+ * run whose start did not fail. `startFailures`: number of failed starts, including this one. If there are too many, the caller refuses the
+ * run.
  */
 export function heldBack({ unstarted, nowMs }: DecisionFacts, sourceKey: string, startFailures: number) {
   const detail = unstarted.get(sourceKey);

@@ -15,7 +15,7 @@ export type LaneFacts = {
 /** Runs, tool calls and writes of a program on the current day. */
 export type Used = { readonly runs: number; readonly toolCalls: number; readonly writes: number };
 
-/** The facts that decide whether a run starts now. */
+/** The facts from which svc decides if a run starts now. */
 export type StartFacts = {
   readonly overlap: Overlap;
   readonly lane: LaneFacts;

@@ -56,7 +56,9 @@ export function isWanted({ when }: DueCandidate): boolean {
   return "error" in when || when.isDue;
 }
 
-/** A collect window that must close now: its run, and the values of its events (`given`). */
+/**
+ * A collect window (a run for which events are collected) that must close now. It contains the run and the values of its events (`given`).
+ */
 export type ClosingWindow = {
   readonly run: StandingRunRecord;
   readonly version: LoadedVersion;
@@ -130,7 +132,7 @@ export function runOf(
   };
 }
 
-/** Returns the fields of a run that a decision may change, to be written for a waiting run. */
+/** Returns those fields of a waiting run that a decision may change, so that they can be stored. */
 export function changeOf(run: NewStandingRun | StandingRunRecord): StandingRunChange {
   const { id, state, reason, detail, notBefore, startFailures, startedAt, endedAt, jobId, blockingJobId } = run;
   return { id, state, reason, detail, notBefore, startFailures, startedAt, endedAt, jobId, blockingJobId };

@@ -178,7 +178,10 @@ export function knownOf(source: ProgramSource, payloadOf: PayloadTypes, rowOf: R
   }
 }
 
-/** Reads the schedule's definition of a stored version. Rules that are newer than the version do not apply. */
+/**
+ * Reads the definition of a stored version of a schedule. Rules that svc has added since the version was made do not apply, so that the
+ * version stays valid.
+ */
 export async function readStoredDefinition(text: string): Promise<Definition> {
   const { definition } = await readDefinition(text, undefined);
   if (definition === undefined) throw new Error("a stored definition of a standing program cannot be read");

@@ -51,7 +51,10 @@ export type WalkSpec = {
   readonly findsChanged: boolean;
 };
 
-/** A poll, as a definition declares it. Undefined fields are taken from the tool's own definition. */
+/**
+ * A poll (the regular call of a tool that finds new rows), as a schedule's definition declares it. Undefined fields are taken from the
+ * tool's own definition.
+ */
 export type Poll = {
   readonly call: string;
   readonly entity: string;

@@ -6,7 +6,7 @@ import { canonicalJson, type JsonObject, type JsonValue, valueAt } from "@svc/pr
 import type { PollCursor, WalkSpec } from "./definition.ts";
 import { dayMs, type LastRow, type PollState } from "./state.ts";
 
-/** The reason why the rows of an answer cannot be read. */
+/** The reason why svc cannot read the rows in a tool's answer to a poll. */
 export type RowsFault = { readonly code: "POLL_ROWS_INVALID" | "POLL_ID_MISSING"; readonly message: string };
 
 /** The reason why a cursor cannot be used for the next poll. */

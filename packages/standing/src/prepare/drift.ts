@@ -7,7 +7,7 @@ import { checkDefinition } from "../definition/check.ts";
 import { makeNextVersion } from "../programs/next-version.ts";
 import { type LoadedVersion, openDefinition } from "../versions.ts";
 
-/** A version that cannot start because its tools have changed. `detail`: text for people. */
+/** A version of a schedule that cannot start because its tools have changed. `detail`: text for people. */
 export type DriftHold = { readonly version: number; readonly detail: string };
 
 /** Maximum characters of the text that says why a program cannot start after its tools have changed. */
@@ -40,8 +40,8 @@ export async function findDrifts(
 }
 
 /**
- * Checks if the tools of a version have changed since the version was made. Returns "none" if no tool has changed. Returns "moved" if the
- * program accepts changed tools (policy `follow`) and got a new version. Otherwise returns why the version cannot start.
+ * Checks if the tools of a schedule's version have changed since the version was made. Returns "none" if no tool has changed. Returns
+ * "moved" if the schedule accepts changed tools (policy `follow`) and got a new version. Otherwise returns why the version cannot start.
  */
 export async function findDrift(
   context: StandingContext,

@@ -14,7 +14,7 @@ export const couldNotBeDecided: WhenResult = {
 };
 
 /**
- * Returns the result of a version's condition `when` for one occurrence (for example an event). `work`: counts the cost of the evaluation,
+ * Returns the result of a schedule's condition `when` for one occurrence (for example an event). `work`: counts the cost of the evaluation,
  * as for every other expression.
  */
 export async function testWhen(

@@ -21,7 +21,7 @@ import { type LoadedVersion, openDefinition } from "../versions.ts";
 import { arm, isSubscribed, supersede, unsubscribe } from "./activate.ts";
 import { makeNextVersion } from "./next-version.ts";
 
-/** Pauses a program: no run starts until a caller resumes it. */
+/** Pauses a standing program (a schedule): no run starts until a caller resumes it. */
 export function pauseProgram(
   { db, clock }: StandingContext,
   { id }: StandingProgramRecord,

@@ -43,7 +43,7 @@ const nextTimesMax = 5;
 type Caller = Pick<ProjectPrincipal, "projectId" | "binding">;
 
 /**
- * Returns the program with this id or slug. Throws STANDING_PROGRAM_NOT_FOUND if the program does not exist, or if the program may access
+ * Returns the standing program (schedule) with this id or slug. Throws STANDING_PROGRAM_NOT_FOUND if it does not exist, or if it may access
  * more than the caller may.
  */
 export async function findProgram(

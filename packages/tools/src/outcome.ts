@@ -22,7 +22,7 @@ export type RequestPreview = {
   readonly body: string;
 };
 
-/** Result of a call, before `fields` and `maxBytes` are applied. */
+/** Result of a tool call, before it is cut to the fields and the size that the caller requested. */
 export type CallResult = {
   readonly outcome: CallOutcome;
   /** The app's answer, reduced to the fields that the tool's output schema declares. Undefined unless the outcome is `ok`. */

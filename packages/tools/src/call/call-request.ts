@@ -4,7 +4,7 @@ import type { AccountId, Binding, ConfirmRule, Id, KeyId, ProjectId, Role } from
 import type { CallRecord } from "@svc/db/calls/repo";
 import type { SecretUse } from "./prepare/secret-uses.ts";
 
-/** The caller of a tool, and the caller's job if a job calls. */
+/** The caller of a tool: a key of a project and, if a job makes the call, this job. */
 export type Caller = {
   readonly projectId: ProjectId;
   readonly keyId: KeyId | undefined;

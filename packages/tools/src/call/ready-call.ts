@@ -46,8 +46,9 @@ export type ReadyCall = {
 export type ReadyContext = GateContext & LimitContext & Omit<ExecuteContext, "ledger">;
 
 /**
- * Prepares a call and records nothing. Resolves to undefined if the caller must use the function `call`. This is the case, for example, if
- * the call ends before it is sent, or if hooks (URLs of the project) review it.
+ * Prepares a call, so that the caller can send it later, and records nothing. Resolves to undefined if the call cannot be made in two
+ * parts; the caller then uses the function `call`. This is the case, for example, if the call ends before it is sent, or if hooks (URLs of
+ * the project) review it.
  */
 export async function readyCall(context: ReadyContext, request: CallRequest): Promise<ReadyCall | undefined> {
   const taken = await takeToTheGate(context, request);

@@ -6,7 +6,7 @@ import { type Clock, LeastRecentlyUsed, type ProjectId } from "@svc/core";
  */
 type RoomLimits = { readonly all: number; readonly project: number };
 
-/** Releases a slot (the right to send a question to the endpoint). Later calls have no effect. */
+/** Releases a slot (the right to send a search query to the embeddings endpoint). Later calls have no effect. */
 export type ReleaseSlot = () => void;
 
 type Waiter = (leave: ReleaseSlot | undefined) => void;
@@ -18,9 +18,9 @@ type Waiter = (leave: ReleaseSlot | undefined) => void;
 type Line = { underWay: number; readonly waiting: Set<Waiter> };
 
 /**
- * Gives projects slots (the right to send a question to the endpoint) in a fair way. One project has at most its maximum of slots. If all
- * slots are taken, the next free slot goes to the waiting project with the fewest running questions. If several have equally few, it goes
- * to the project that has waited longest since its last slot.
+ * Gives projects slots (the right to send a search query to the embeddings endpoint) in a fair way. A project has at most its maximum of
+ * slots. If all slots are taken, the next free slot goes to the waiting project with the fewest running queries. If several have equally
+ * few, it goes to the project that has waited longest since its last slot.
  */
 export class QuestionRoom {
   readonly #clock: Clock;

@@ -176,8 +176,8 @@ export type RuledKey = LimiterKey & { readonly rules: PaceRules };
 const limitersMin = 1_000;
 
 /**
- * The limiters that this node knows. If there are more than `limitersMin`, idle ones are forgotten, except those for which `isKept` returns
- * true.
+ * The limiters (counters of call limits) that this node has in memory. If there are more than `limitersMin`, idle ones are removed, except
+ * those for which `isKept` returns true.
  */
 export class Limiters {
   readonly #limiters = new Map<string, Limiter>();

@@ -1,10 +1,16 @@
 /** Several words with one meaning, such as `put * on ice`. `*` stands for the object. */
 type Idiom = { readonly parts: readonly string[]; readonly meaning: readonly string[] };
 
-/** Idioms by their first word. Longer idioms come first; among equally long ones, those without `*` come first. */
+/**
+ * Idioms (phrases of several words with one meaning, such as `get rid of`), by their first word. Longer idioms come first; among equally
+ * long ones, those without `*` come first.
+ */
 export type Idioms = ReadonlyMap<string, readonly Idiom[]>;
 
-/** A word of a query. If the word replaces an idiom, `word` is the idiom's meaning and `origin` is the idiom's first word. */
+/**
+ * A word of a query. If it replaces an idiom (a phrase with one meaning, such as `get rid of`), `word` is the meaning of the idiom, and
+ * `origin` is the first word of the idiom.
+ */
 export type ReadWord = { readonly word: string; readonly origin: string | undefined };
 
 const gap = "*";
@@ -33,8 +39,8 @@ function wordCount({ parts }: Idiom): number {
 }
 
 /**
- * Returns the words of a query with each idiom replaced by its meaning. `formsOf`: returns all forms of a word to compare with the words of
- * the idioms.
+ * Returns the words of a query, in which each idiom (a phrase such as `get rid of`) is replaced by its meaning. `formsOf`: returns all
+ * forms of a word to compare with the words of the idioms.
  */
 export function readIdioms(
   words: readonly string[],

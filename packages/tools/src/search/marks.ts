@@ -34,8 +34,8 @@ const asking: ReadonlySet<string> = new Set(vocabulary.asking);
 const verbs: ReadonlySet<string> = new Set(Object.values(vocabulary.verbClasses).flat());
 
 /**
- * Returns the meaning of a word in the query. If the query names a channel or a person, a verb such as `drop` means to send a message. The
- * verb itself is then returned.
+ * Returns the meaning of a word in the query. If the query names a channel or a person, a verb such as `drop` means to send a message, not
+ * to delete. The verb itself is then returned instead of its usual meaning.
  */
 export function saidWord({ word, origin }: ReadWord, { hasChannel, hasPerson }: Marks): string {
   return origin !== undefined && (hasChannel || hasPerson) && writing.has(origin) ? origin : word;

@@ -141,7 +141,7 @@ function languageOf(words: readonly string[], [english = 0, ...scores]: readonly
   return commanding !== undefined || best > english ? language : undefined;
 }
 
-/** Returns how much the words are a sign that a text is English, and for each other language, that it is in this language. */
+/** Returns how strongly the words indicate that a text is in English, and then the same number for each other supported language. */
 export function signsOf(words: readonly string[]): readonly number[] {
   return sumOf(words.map(signsOfWord));
 }

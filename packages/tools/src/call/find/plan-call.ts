@@ -10,7 +10,7 @@ import type { LedgerEntry } from "../record/ledger.ts";
 /** Dependencies of planning a call. `sandboxMode`: says for which apps the sandbox of svc answers. */
 export type PlanContext = { readonly clock: Clock; readonly sandboxMode: SandboxMode };
 
-/** Returns the plan of a call of a known tool. The plan has only the arguments that the tool's schema allows; others are removed. */
+/** Returns the plan of a call: the known tool, and the arguments to send. Arguments that the tool's schema does not allow are removed. */
 export function planCall(
   context: PlanContext,
   asked: CallRequest,

@@ -75,8 +75,8 @@ export function reviewOf({ hooks: asker }: HookContext, { entry, prepared, hooks
 }
 
 /**
- * Returns a text for the account of a call. svc compares this text when it looks for a repeated call. For a scoped key, the text also
- * contains the call's entity (customer or user).
+ * Returns a text that identifies the account of a call. With it, svc recognizes if a second call with the same idempotency key is a repeat.
+ * For a scoped key, the text also contains the call's entity (customer or user).
  */
 export function accountOf({ caller: { binding }, accountId, entityId }: CallRequest): string {
   if (accountId === undefined) return `entity:${entityId}`;

@@ -25,7 +25,7 @@ type OneResult =
   | { outcome: "ignored" }
   | ({ outcome: "quarantined" } & Pick<QuarantinedPost, "reason" | "detail">);
 
-/** Result of reading one element of a list. `index`: its position in the list, from 0. */
+/** Result of reading one element of the list in a webhook post. `index`: position of the element, from 0. */
 export type ItemResult = OneResult & { readonly index: number };
 
 /** Result of reading a verified webhook post. `items`: if the post contains a list of posts, one result for each of them. */

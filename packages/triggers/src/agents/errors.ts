@@ -10,8 +10,8 @@ const codes = {
 } as const;
 
 /**
- * Reasons that an error may give for a failed callback. The words of the callback's answer are left out, because they could reveal
- * addresses inside the network.
+ * Reasons why the callback (the URL of an agent that receives events) failed, as an error may name them. The errors do not quote the
+ * callback's answer, because it could reveal addresses inside the network.
  */
 export type CallbackFailure =
   | "connection_refused"
@@ -50,7 +50,7 @@ export function deliveryModeUnsupported(value: string): McpError {
   return { code: codes.unsupported, message, data: { feature: "deliveryMode", value: value.slice(0, 40) } };
 }
 
-/** Returns the error that the callback did not confirm that it wants events. */
+/** Returns the error that the callback (the URL of an agent that receives events) did not confirm that it wants events. */
 export function callbackFailed(reason: CallbackFailure): McpError {
   return { code: codes.callbackEndpoint, message: `CallbackEndpointError: ${reason}`, data: { reason } };
 }

@@ -19,7 +19,7 @@ export type SubscribeRequest = SubscriptionName & {
 
 type Wrong = { readonly error: McpError };
 
-/** Returns the request, or a text that says what is wrong with it. */
+/** Reads the arguments of events/subscribe. Returns the request, or a text that says what is wrong with it. */
 export async function readSubscribe(
   events: AgentEventsContext,
   params: Params,

@@ -39,7 +39,7 @@ export async function readPayload(
   return faults.length > 0 ? { faults } : { text: JSON.stringify(value) };
 }
 
-/** Parses a payload, in turns if it is long. Rejects with SyntaxError. */
+/** Parses a payload. If it is long, lets other work run in between with `turn`. Rejects with SyntaxError. */
 export async function parsePayload(json: string, turn: NextTurn): Promise<unknown> {
   return isLong(json) ? parseJsonInTurns(json, { bounds: boundsOf(json), turn }) : parseExactJson(json);
 }

@@ -45,7 +45,7 @@ type PolledEvents = {
   readonly isHeld: boolean;
 };
 
-/** Answers polls for events. A poll can wait until there are events. */
+/** Answers polls, which are requests of clients for new events. A poll can wait until there are events. */
 export type EventPolls = {
   /** Returns the current position in the project's event stream. */
   now(scope: CursorScope): Promise<EventPosition>;

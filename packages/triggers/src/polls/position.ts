@@ -34,7 +34,7 @@ export type EventPosition = {
 /** Maximum time in milliseconds from the receipt of an event to its commit. It is twice the longest duration of a database statement. */
 export const settledMs = 60_000;
 
-/** The events for which a cursor is valid. */
+/** The events for which a cursor is valid. A cursor is a client's position in the events. */
 export type CursorScope = {
   readonly projectId: ProjectId;
   readonly events: FollowedEvents;

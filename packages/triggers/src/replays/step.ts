@@ -49,7 +49,7 @@ const burst = 50;
 
 const stepsMax = 10;
 
-/** Points where tests stop a step or end the process. */
+/** Points where tests interrupt a step of a replay (repeated deliveries of past events), or end the process. */
 export type ReplayFaultPoint = "before-queued" | "after-queued";
 
 /** Dependencies of replay steps. */

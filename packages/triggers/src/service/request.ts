@@ -32,7 +32,7 @@ export function requireToolkit({ toolkits }: Pick<Catalog, "toolkits">, toolkitS
     throw catalogFaults.TOOLKIT_NOT_FOUND("toolkitSlug", toolkitSlug, { toolkits });
 }
 
-/** Page sizes of lists that return all items, up to this maximum, if the page size is 0. */
+/** Page sizes of lists that return all items at once: 1,000 items, also if the request gives the page size 0. */
 export const largePages: PageSizeBounds = { fallback: 1_000, max: 1_000 };
 
 /** Throws QUOTA_PENDING_DELIVERIES if `more` additional deliveries would exceed the project's quota. */

@@ -35,8 +35,8 @@ const laterMax = 5;
 const sampleBytesMax = 1_048_576;
 
 /**
- * Signs a sample webhook post with a secret made for it, verifies and reads it as a post that arrived, and stores its event for one project.
- * Throws the refusal of a quota.
+ * Signs a sample webhook post with a secret made for it, verifies and reads it like a post that arrived, and stores its event for one
+ * project. Throws the error of a quota that refuses the event.
  */
 export async function storeSampleEvent(
   { storeEvent, clock, turns }: Pick<TriggersContext, "storeEvent" | "clock" | "turns">,
@@ -85,7 +85,7 @@ export async function countOtherReceivers(
 
 /**
  * Returns the id of the subscription that delivers an app's events to a sandbox inbox. Creates it if there is none; concurrent calls create
- * one together. Throws if svc may not deliver to the address, and the refusal of a quota.
+ * one together. Throws if svc may not deliver to the address, or if a quota refuses the subscription.
  */
 export async function subscribeInbox(
   { db, clock, sealer, guard }: Pick<TriggersContext, "db" | "clock" | "sealer" | "guard">,

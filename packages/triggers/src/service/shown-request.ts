@@ -37,8 +37,8 @@ export async function shownRequest(
 }
 
 /**
- * Returns the request of a delivery, rebuilt from its event and the present settings of its subscription. Undefined if the event or the
- * subscription is deleted or the caller may not read it, if an agent made the subscription, and if there is no body.
+ * Returns the request of a delivery, rebuilt from its event and the present settings of its subscription. Returns undefined if the event or
+ * the subscription was deleted, if the caller may not read it, if an agent made the subscription, or if the template gives no body.
  */
 export async function requestOfDelivery(
   context: TriggersContext,

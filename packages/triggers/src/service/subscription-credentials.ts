@@ -17,8 +17,8 @@ type Owner = { readonly projectId: ProjectId; readonly id: SubscriptionId };
 type CredentialsChange = Pick<SubscriptionChange, "credentials" | "settings">;
 
 /**
- * Returns the columns that the credentials in a request change. `settings`: the settings after the other changes of the request. Throws
- * HEADER_NAME_REFUSED or ENDPOINT_AUTH_INVALID.
+ * Returns the columns of a subscription that the credentials in a request change. `settings`: the settings after the other changes of the
+ * request. Throws HEADER_NAME_REFUSED or ENDPOINT_AUTH_INVALID.
  */
 export function changeOfCredentials(
   { guard, sealer }: Checked,
@@ -40,7 +40,10 @@ function withoutCredentials(settings: SubscriptionSettings | null): CredentialsC
   return { credentials: null, settings: Object.keys(kept).length === 0 ? null : kept };
 }
 
-/** Returns a change that deletes the credentials, if the endpoint moves to another origin. Otherwise returns an empty change. */
+/**
+ * Returns a change that deletes the credentials, if the endpoint moves to another origin (scheme, host and port). Otherwise returns an
+ * empty change.
+ */
 export function changeOfMove(
   before: Pick<Subscription, "endpointUrl" | "settings" | "credentials">,
   endpointUrl: string | undefined,

@@ -60,7 +60,7 @@ export async function testPayload(
   throw triggerFaults.TEST_BODY_INVALID(id, first?.slug ?? "", first?.fault ?? "");
 }
 
-/** Returns the event types that a subscription receives. Its filter does not count. */
+/** Returns the event types that a subscription selects. Its filter, which may refuse some of their events, is not considered. */
 export function selectedTypes(
   types: readonly Trigger[],
   { toolkitSlug, triggerSlug, triggerSlugs }: Pick<Subscription, "toolkitSlug" | "triggerSlug" | "triggerSlugs">,

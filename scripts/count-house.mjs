@@ -9,7 +9,7 @@ import { dirname, join, normalize, relative, resolve } from "node:path";
  * too long, needs it; the commit says why. `code` counts lines without comments and empty lines, so a longer comment needs no higher limit.
  * `shortFiles` counts files of at most 30 lines, and here comments do count.
  */
-const limits = { files: 1_915, code: 177_700, shortFiles: 176, oneUseShare: 0.474, sharedTypeNames: 0 };
+const limits = { files: 1_945, code: 179_800, shortFiles: 180, oneUseShare: 0.474, sharedTypeNames: 0 };
 
 const options = new Set(process.argv.slice(2).filter((argument) => argument.startsWith("--")));
 const root = resolve(
